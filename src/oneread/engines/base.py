@@ -1,0 +1,131 @@
+"""What flows into and out of every engine, and the small promise an engine makes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Tokens: TypeAlias = NDArray[np.int32]
+"""Token ids, shape (n,), int32."""
+
+Readout: TypeAlias = Literal["label", "marker"]
+"""How answers are read off a slot: scores of label ids at one position, or one score for the option it marks."""
+
+NO_TOKENS: Tokens = np.zeros(0, np.int32)
+NO_TOKENS.flags.writeable = False
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One open position of a canvas.
+
+    Attributes:
+        position: index into the canvas.
+        labels: the token ids allowed here, distinct; empty for a marker, which stands for one option.
+    """
+
+    position: int
+    labels: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Read:
+    """One read-only pass of a canvas over a prompt.
+
+    Attributes:
+        canvas: token ids (n,); canvas rows see the whole prompt and, through `segments`, one another.
+        slots: the open positions, in answer order.
+        prompt: token ids (m,), causal; empty for an encoder.
+        segments: (n,) int16, the segment of each canvas row; None when the canvas is one segment.
+        sees: (s, s) bool, whether a row of segment i attends to rows of segment j; None when all see all.
+        positions: (n,) int32, the position of each canvas row counted from the prompt's end; None for 0..n-1.
+    """
+
+    canvas: Tokens
+    slots: tuple[Slot, ...]
+    prompt: Tokens = field(default_factory=lambda: NO_TOKENS)
+    segments: NDArray[np.int16] | None = None
+    sees: NDArray[np.bool_] | None = None
+    positions: NDArray[np.int32] | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Prompt and canvas tokens together."""
+        return len(self.prompt) + len(self.canvas)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """What one read returns. Nothing in it is normalised.
+
+    Attributes:
+        scores: float32, slot after slot: one raw score for each label of a slot (shape (sum of labels,)), or one for
+            each marker (shape (slots,)).
+        log_sum_exp: float32 (slots,), over the full vocabulary at each slot; None for markers, which have none.
+        tokens_reused: prompt tokens whose keys and values came from a cache.
+    """
+
+    scores: NDArray[np.float32]
+    log_sum_exp: NDArray[np.float32] | None = None
+    tokens_reused: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What an engine can do. What it cannot is refused by name before anything is read.
+
+    Attributes:
+        readout: how its canvases are read.
+        window: the most tokens (prompt and canvas) of one read.
+        noise: whether slots hold noise, so that a seed matters.
+        images: whether a prompt may hold images.
+        generation: whether it can write text.
+        steps: the most denoising steps of one read with all but the slots pinned.
+    """
+
+    readout: Readout
+    window: int
+    noise: bool = False
+    images: bool = False
+    generation: bool = False
+    steps: int = 1
+
+
+class Engine(Protocol):
+    """Executes reads. Safe to call from any thread; a call never blocks."""
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    def read(self, reads: Sequence[Read]) -> Future[list[Reading]]:
+        """Queue reads; the future gives one reading for each, in order, or raises `EngineError`.
+
+        Cancelling the future gives up the reads that have not started.
+        """
+        ...
+
+    def close(self) -> None:
+        """Finish what is running, refuse what waits, free the model."""
+        ...
+
+
+class LocalModel(Protocol):
+    """A model in this process, driven by the batcher from one thread."""
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    def bucket(self, read: Read) -> int:
+        """The padded length this read runs at; only reads of one bucket share a pass."""
+        ...
+
+    def forward(self, reads: Sequence[Read]) -> list[Reading]:
+        """Run one pass over reads of one bucket. Blocks. A row's result does not depend on the rows beside it."""
+        ...
+
+    def close(self) -> None: ...
