@@ -1,0 +1,57 @@
+"""A tokenizer and an engine small enough to reason about: what is tested with them is our own path, not a model."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+
+import numpy as np
+from tokenizers import AddedToken, Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+
+from oneread.canvas.markers import MarkerCanvas, MarkerForm
+from oneread.engines.base import Capabilities, Read, Reading
+
+BOS, SEP, MASK, UNKNOWN = 0, 2, 3, 4
+
+
+def word_tokenizer(words: str = "") -> Tokenizer:
+    """One token a word; words outside `words` share one id."""
+    special = ["<s>", "<pad>", "</s>", "<mask>", "<unk>"]
+    vocabulary = {word: i for i, word in enumerate([*special, *dict.fromkeys(words.split())])}
+    tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = Whitespace()
+    tokenizer.add_special_tokens([AddedToken(token, special=True) for token in special])
+    return tokenizer
+
+
+def word_canvas(words: str = "", window: int = 512) -> MarkerCanvas:
+    return MarkerCanvas(word_tokenizer(words), MarkerForm(window=window, bos=BOS, sep=SEP, mask=MASK))
+
+
+class FakeEngine:
+    """Answers at once. The default score of a slot is a hash of the row's tokens and the slot's place in it."""
+
+    capabilities = Capabilities(readout="marker", window=512)
+
+    def __init__(self, score: Callable[[Read, int], float] | None = None) -> None:
+        self.reads: list[Read] = []
+        self.closed = False
+        self._score = score or hashed
+
+    def read(self, reads: Sequence[Read]) -> Future[list[Reading]]:
+        self.reads.extend(reads)
+        future: Future[list[Reading]] = Future()
+        future.set_result(
+            [Reading(np.array([self._score(r, i) for i in range(len(r.slots))], np.float32)) for r in reads]
+        )
+        return future
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def hashed(read: Read, slot: int) -> float:
+    return zlib.crc32(read.canvas.tobytes() + bytes([slot])) / 2**32 * 4
