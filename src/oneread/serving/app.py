@@ -1,0 +1,160 @@
+"""The ASGI app: routes, and how an error becomes a reply."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import anyio.to_thread
+from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi.responses import JSONResponse, Response
+from fastapi.security import HTTPBearer
+from starlette.exceptions import HTTPException
+
+from ..errors import InvalidRequest, OnereadError
+from ..version import __version__
+from .auth import KeyRing
+from .body import media_type, read_body, require_json
+from .dialects import systemone
+from .envelope import Envelope
+from .failures import Failure, Refused, failure_of
+from .openapi import describe_body
+from .service import Service
+from .settings import Settings
+from .strict_json import parse as parse_json
+
+if TYPE_CHECKING:
+    from ..decide import Decider
+
+LONG_BODY = 64 * 1024
+"""Bodies longer than this are parsed in a thread, so that others are not kept waiting."""
+
+
+def create_app(settings: Settings | None = None, decider: Decider | None = None) -> FastAPI:
+    """The server as an ASGI app.
+
+    Args:
+        settings: defaults when None.
+        decider: answers the requests; None loads the reader of the settings in the background once the app starts.
+            A decider that was passed in is closed by its owner.
+    """
+    settings = settings or Settings()
+    keys = KeyRing(settings.api_keys)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.service.start()
+        yield
+        await app.state.service.close()
+
+    def require_key(request: Request) -> None:
+        keys.check(request.headers)
+
+    app = FastAPI(
+        title="oneread",
+        version=__version__,
+        summary="Typed answers with calibrated probabilities about a piece of evidence, in one forward pass.",
+        license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        lifespan=lifespan,
+        redirect_slashes=False,
+        exception_handlers={OnereadError: _failed, Refused: _failed, HTTPException: _failed},
+    )
+    app.state.service = Service(settings, _load, decider)
+    app.add_middleware(Envelope)
+    locked = [Depends(require_key)]
+    if keys:
+        locked.append(Depends(HTTPBearer(auto_error=False, description="A key of this server.")))
+    app.include_router(_api, dependencies=locked)
+    app.include_router(_probes)
+    describe_body(app, "/v1/systemone", systemone.SystemOneRequest)
+    return app
+
+
+def _load(settings: Settings) -> Decider:
+    from ..decide import Decider
+    from ..readers.reader import load_reader
+
+    return Decider(load_reader(settings.reader, settings.threads))
+
+
+def _service(request: Request) -> Service:
+    service: Service = request.app.state.service
+    return service
+
+
+TheService = Annotated[Service, Depends(_service)]
+
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    400: {"model": systemone.ErrorReply, "description": "The model is not served here"},
+    401: {"model": systemone.ErrorReply, "description": "Wrong key"},
+    403: {"model": systemone.ErrorReply, "description": "No key"},
+    413: {"model": systemone.ErrorReply, "description": "The body is too large"},
+    415: {"model": systemone.ErrorReply, "description": "Not JSON, or a content encoding other than gzip and zstd"},
+    422: {"model": systemone.InvalidReply, "description": "The request is not valid"},
+    500: {"model": systemone.ErrorReply, "description": "The server failed"},
+    503: {"model": systemone.ErrorReply, "description": "Loading, or the engine failed; try again after `retry-after`"},
+}
+_KEY_ERRORS: dict[int | str, dict[str, Any]] = {status: _ERRORS[status] for status in (401, 403, 503)}
+
+_api = APIRouter()
+_probes = APIRouter(tags=["probes"])
+
+
+@_api.post("/v1/systemone", summary="Answer typed questions", response_model=systemone.SystemOneReply, responses=_ERRORS)
+async def system_one(request: Request, service: TheService) -> Response:
+    """Answer every question about the state, each with its probabilities. Other questions and their order change no answer."""
+    decider = service.decider()
+    if media_type(request) == "multipart/form-data":
+        raise InvalidRequest([systemone.no_images(())])
+    require_json(request)
+    body = await read_body(request, service.settings.max_body_bytes)
+    parse = _parse if len(body) <= LONG_BODY else _parse_in_thread
+    model, asked = await parse(body)
+    if model not in (decider.reader.name, *systemone.ALIASES):
+        known = ", ".join(dict.fromkeys((decider.reader.name, *systemone.ALIASES)))
+        raise Refused(Failure(400, "api_usage_error", f"The model is not served here. Served: {known}."))
+    answers = await service.answer(asked, _disconnected(request))
+    return JSONResponse(systemone.reply(answers))
+
+
+@_api.get("/v1/models", summary="List models", response_model=systemone.ModelList, responses=_KEY_ERRORS)
+async def models(service: TheService) -> Response:
+    """The reader served, under its own name and under the aliases that requests may use."""
+    reader = service.decider().reader
+    return JSONResponse(systemone.models(reader.name, reader.description, reader.release_date))
+
+
+@_probes.get("/health", summary="Is the process up")
+async def health() -> dict[str, str]:
+    """200 as long as the process serves HTTP. Whether it answers requests is told by /ready."""
+    return {"status": "ok", "version": __version__}
+
+
+@_probes.get("/ready", summary="Are requests answered", responses={503: {"description": "Loading, or a canary read failed"}})
+async def ready(service: TheService) -> Response:
+    """200 when a real read worked within the last seconds."""
+    status, canary = await service.readiness()
+    body: dict[str, Any] = {"status": status}
+    if canary is not None:
+        body |= {"canary_ms": round(canary.seconds * 1000, 3)} if canary.fault is None else {"reason": canary.fault}
+    return JSONResponse(body, 200 if status == "ready" else 503)
+
+
+async def _parse(body: bytes) -> tuple[str, Any]:
+    return systemone.parse(parse_json(body))
+
+
+async def _parse_in_thread(body: bytes) -> tuple[str, Any]:
+    return await anyio.to_thread.run_sync(lambda: systemone.parse(parse_json(body)))
+
+
+async def _disconnected(request: Request) -> None:
+    """Returns once the caller has left. To be awaited after the body was read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _failed(_: Request, error: Exception) -> Response:
+    failure = failure_of(error)
+    return JSONResponse(systemone.error_body(failure), failure.status, failure.headers)
