@@ -44,9 +44,7 @@ class FakeEngine:
     def read(self, reads: Sequence[Read]) -> Future[list[Reading]]:
         self.reads.extend(reads)
         future: Future[list[Reading]] = Future()
-        future.set_result(
-            [Reading(np.array([self._score(r, i) for i in range(len(r.slots))], np.float32)) for r in reads]
-        )
+        future.set_result([Reading(np.array([self._score(r, i) for i in range(len(r.slots))], np.float32)) for r in reads])
         return future
 
     def close(self) -> None:

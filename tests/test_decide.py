@@ -149,19 +149,20 @@ async def test_sync_and_async_give_the_same_answers() -> None:
 
 
 async def test_cancelling_gives_up_the_reads() -> None:
+    future: Future[Any] = Future()
+    handed_over = asyncio.Event()
+
     class Stuck(FakeEngine):
         def read(self, reads: Any) -> Any:
-            self.future: Future[Any] = Future()
-            return self.future
+            handed_over.set()
+            return future
 
-    engine = Stuck()
-    task = asyncio.create_task(decider(engine).adecide(Request("x", MIXED)))
-    while not hasattr(engine, "future"):
-        await asyncio.sleep(0.001)
+    task = asyncio.create_task(decider(Stuck()).adecide(Request("x", MIXED)))
+    await handed_over.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert engine.future.cancelled()
+    assert future.cancelled()
 
 
 def test_a_decider_closes_its_engine() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +18,7 @@ def test_windows_cover_the_state_and_overlap(length: int, room: int, data: st.Da
     assert spans[-1][1] == length
     assert all(stop - start <= room for start, stop in spans)
     assert len({stop - start for start, stop in spans}) == 1
-    assert all(before[1] - after[0] >= overlap for before, after in zip(spans, spans[1:], strict=False))
+    assert all(before[1] - after[0] >= overlap for before, after in pairwise(spans))
     # One window fewer could not cover the state.
     fewer = len(spans) - 1
     assert fewer == 0 or fewer * room - (fewer - 1) * overlap < length
