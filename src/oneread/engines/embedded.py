@@ -1,0 +1,149 @@
+"""The engine of the base install: a small encoder on onnxruntime, on CPU threads, without torch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+import onnxruntime as ort  # type: ignore[import-untyped]
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
+
+from ..errors import EngineError
+from .base import Capabilities, Read, Reading
+from .batcher import Batcher
+from .encoder import EncoderConfig, Weights, build, dense, relative_buckets
+
+BUCKET = 32
+"""Reads whose lengths round up to the same multiple of this share a pass."""
+
+TOKEN_BUDGET = 1024
+"""The most padded tokens of one pass."""
+
+HIDDEN = np.float32(-1e9)
+"""Added to the score of a key that a query must not see."""
+
+
+def default_threads() -> int:
+    """Threads for one engine: the processors this process may use, at most 4."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(4, usable)
+
+
+def embedded_engine(config: EncoderConfig, weights: Weights, window: int, threads: int | None = None) -> Batcher:
+    """An engine for these weights; see `EncoderModel`."""
+    return Batcher(EncoderModel(config, weights, window, threads or default_threads()), TOKEN_BUDGET)
+
+
+class EncoderModel:
+    """A small encoder that reads option markers. Driven from one thread.
+
+    Args:
+        config: the encoder's shape.
+        weights: every weight of `EncoderConfig.shapes`.
+        window: the longest read.
+        threads: threads of one pass.
+    """
+
+    def __init__(self, config: EncoderConfig, weights: Weights, window: int, threads: int) -> None:
+        self._capabilities = Capabilities(readout="marker", window=window)
+        self._offset = config.position_offset
+        self._last_position = config.positions - config.position_offset - 1
+        # the attention bias of each signed distance, shape (heads, 2 * last + 1); one zero head where the model has none
+        distances = np.arange(-self._last_position, self._last_position + 1)
+        if config.relative_buckets:
+            table = dense(weights["rb.weight"])
+            self._by_distance = np.ascontiguousarray(
+                table[relative_buckets(distances, config.relative_buckets, config.relative_distance)].T
+            )
+        else:
+            self._by_distance = np.zeros((1, len(distances)), np.float32)
+        graph = build(config, weights)
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        # the session reads these arrays in place, so they live as long as it does
+        self._constants = {name: ort.OrtValue.ortvalue_from_numpy(value) for name, value in graph.constants.items()}
+        options.add_external_initializers(list(self._constants), list(self._constants.values()))
+        model = graph.to_bytes({"com.microsoft": 1})
+        self._session: ort.InferenceSession | None = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Marker readout, up to the window."""
+        return self._capabilities
+
+    def bucket(self, read: Read) -> int:
+        """The read's length rounded up to a multiple of `BUCKET`.
+
+        Raises:
+            EngineError: when this engine cannot run the read.
+        """
+        n = len(read.canvas)
+        if len(read.prompt):
+            raise EngineError("An encoder has no causal prompt: a read should hold a canvas only")
+        if any(slot.labels for slot in read.slots):
+            raise EngineError("An encoder reads markers: a slot should hold no labels")
+        if not 0 < n <= self._capabilities.window:
+            raise EngineError(f"A read should hold 1 to {self._capabilities.window} tokens, found {n}")
+        if read.positions is not None and not 0 <= read.positions.min() <= read.positions.max() <= self._last_position:
+            raise EngineError(f"Positions should be from 0 to {self._last_position}")
+        return -(-n // BUCKET) * BUCKET
+
+    def forward(self, reads: Sequence[Read]) -> list[Reading]:
+        """One pass. The scores of a read do not depend on the reads beside it."""
+        if self._session is None:
+            raise EngineError("The engine is closed")
+        rows, length = len(reads), max(len(r.canvas) for r in reads)
+        ids = np.zeros((rows, length), np.int64)
+        positions = np.full((rows, length), self._offset, np.int64)
+        slots = np.zeros((rows, max(len(r.slots) for r in reads)), np.int64)
+        for i, read in enumerate(reads):
+            n = len(read.canvas)
+            ids[i, :n] = read.canvas
+            positions[i, :n] += np.arange(n) if read.positions is None else read.positions
+            slots[i, : len(read.slots)] = [slot.position for slot in read.slots]
+        bias = self._bias(reads, length)
+        per_row = bias if len(bias) == rows else np.broadcast_to(bias, (rows, *bias.shape[1:]))
+        slot_bias = np.take_along_axis(per_row, slots[:, None, :, None], axis=2)
+        feed = {
+            "ids": ids,
+            "positions": positions,
+            "bias": bias,
+            "slots": slots + np.arange(rows)[:, None] * length,
+            "slot_bias": slot_bias,
+        }
+        (scores,) = self._session.run(["scores"], feed)
+        return [Reading(np.array(scores[i, : len(read.slots)])) for i, read in enumerate(reads)]
+
+    def close(self) -> None:
+        """Free the model."""
+        self._session = None
+        self._constants.clear()
+
+    def _bias(self, reads: Sequence[Read], length: int) -> NDArray[np.float32]:
+        """What is added to the attention scores: (1 or rows, heads or 1, length, length); one for all rows where it can be."""
+        plain = self._plain_bias(length)
+        if all(len(r.canvas) == length and r.segments is None and r.positions is None for r in reads):
+            return plain[None]
+        bias = np.repeat(plain[None], len(reads), axis=0)
+        for i, read in enumerate(reads):
+            n = len(read.canvas)
+            if read.positions is not None:
+                distance = read.positions[None, :].astype(np.int64) - read.positions[:, None]
+                bias[i, :, :n, :n] = self._by_distance[:, distance + self._last_position]
+            if read.segments is not None and read.sees is not None:
+                allowed = read.sees[read.segments[:, None], read.segments[None, :]]
+                bias[i, :, :n, :n] += np.where(allowed, np.float32(0), HIDDEN)
+            bias[i, :, :, n:] = HIDDEN
+        return bias
+
+    def _plain_bias(self, length: int) -> NDArray[np.float32]:
+        """The bias of a row at positions 0..length-1 whose tokens all see one another: (heads or 1, length, length)."""
+        table = self._by_distance
+        step = table.strides[1]
+        # element (h, i, j) is table[h, j - i + last]
+        view = as_strided(table[:, self._last_position :], (len(table), length, length), (table.strides[0], -step, step))
+        return np.ascontiguousarray(view)

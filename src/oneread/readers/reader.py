@@ -1,0 +1,76 @@
+"""A reader made ready: tokenizer, canvas, calibration, and the engine that serves its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from ..canvas.markers import MarkerCanvas
+from ..engines.base import Engine
+from ..engines.embedded import embedded_engine
+from ..errors import ReaderError
+from .manifest import TOKENIZER, read_manifest, verify_files
+from .weights import load_weights
+
+EMBEDDED = Path(__file__).parent / "embedded"
+"""The reader inside the package."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reader:
+    """A model with its tokenizer, prompt form, readout and calibration, and the engine that serves it.
+
+    Attributes:
+        name: what requests call it.
+        description: one sentence for a person.
+        release_date: ISO 8601 date.
+        licence: SPDX identifier of the weights' licence.
+        engine: executes its reads.
+        canvas: lays questions and states into rows of its tokens.
+        temperatures: raw scores are divided by these before the softmax, by question type: noul, choice, score.
+    """
+
+    name: str
+    description: str
+    release_date: str
+    licence: str
+    engine: Engine
+    canvas: MarkerCanvas
+    temperatures: Mapping[str, float]
+
+    def close(self) -> None:
+        """Free the model."""
+        self.engine.close()
+
+
+def load_reader(path: Path | None = None, threads: int | None = None) -> Reader:
+    """Load a reader's directory, or the one inside the package.
+
+    Args:
+        path: a directory with reader.json, tokenizer.json and the weights; None for the embedded reader.
+        threads: CPU threads of its engine; None for `engines.embedded.default_threads`.
+
+    Raises:
+        ReaderError: when a file or tensor is missing, damaged, not listed, or of a form this version does not know.
+    """
+    directory = EMBEDDED if path is None else path
+    manifest = read_manifest(directory)
+    verify_files(directory, manifest)
+    try:
+        tokenizer = Tokenizer.from_file(str(directory / TOKENIZER))
+    except Exception as error:  # the tokenizers package raises plain Exception
+        raise ReaderError(f"{directory / TOKENIZER} is not a tokenizer") from error
+    shards = [directory / file.name for file in manifest.files if file.name != TOKENIZER]
+    weights = load_weights(shards, manifest.model)
+    return Reader(
+        name=manifest.name,
+        description=manifest.description,
+        release_date=manifest.release_date,
+        licence=manifest.licence,
+        engine=embedded_engine(manifest.model, weights, manifest.form.window, threads),
+        canvas=MarkerCanvas(tokenizer, manifest.form),
+        temperatures=dict(manifest.temperatures),
+    )

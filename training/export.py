@@ -1,0 +1,123 @@
+"""Turns a float checkpoint into a reader's directory: shards of weights, tokenizer and reader.json.
+
+    python -m training.export CHECKPOINT OUT --config reader.base.json --tokenizer tokenizer.json
+        [--bits 4|8|32] [--word-bits 4|8|32] [--eight-bit NAME ...] [--hessians FILE]
+
+CHECKPOINT is a safetensors file of the float tensors that `EncoderConfig.shapes` names (float16 or float32). The config is a
+reader.json without ``files``. `export_reader` does the same from Python.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import shutil
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load_file, save_file
+
+from oneread.engines.encoder import EncoderConfig
+from oneread.readers.manifest import FORMAT, MANIFEST, TOKENIZER, read_manifest
+
+from .quantize import q4, q8
+
+SHARD_BYTES = 40_000_000
+"""A shard is closed before it would grow past this."""
+
+
+def export_reader(
+    weights: Mapping[str, NDArray[Any]],
+    entries: Mapping[str, Any],
+    tokenizer: Path,
+    directory: Path,
+    *,
+    bits: int = 8,
+    word_bits: int = 8,
+    eight_bit: Collection[str] = (),
+    hessians: Mapping[str, NDArray[np.float32]] | None = None,
+) -> int:
+    """Write a reader's directory. Returns the bytes of all weights together.
+
+    Args:
+        weights: float tensors by the names of `EncoderConfig.shapes`.
+        entries: reader.json without ``files``; ``model`` holds the fields of `EncoderConfig`.
+        tokenizer: the tokenizer.json to copy.
+        directory: made if needed; its old shards are removed.
+        bits: of the layers' matrices: 4, 8, or 32 for float32 (an export for checking, four times the size).
+        word_bits: of the word embedding, likewise. Positions are stored as int8 unless bits is 32.
+        eight_bit: matrices stored as int8 although bits is 4, e.g. ``{"lay.0.f2.weight"}``.
+        hessians: mean x x^T of each matrix's inputs by its name, for a better rounding to 4 bits.
+
+    Raises:
+        ValueError: when a tensor is missing, not the encoder's, or of the wrong shape.
+    """
+    shapes = EncoderConfig(**entries["model"]).shapes()
+    for name in sorted(shapes.keys() ^ weights.keys()):
+        raise ValueError(f"{name} is {'missing' if name in shapes else 'not a tensor of this encoder'}")
+    stored: dict[str, NDArray[Any]] = {}
+    for name, shape in shapes.items():
+        value = np.asarray(weights[name], np.float32)
+        if value.shape != shape:
+            raise ValueError(f"{name} should be {shape}, found {value.shape}")
+        width = {"we.weight": word_bits, "pe.weight": min(32, max(8, bits))}.get(name, bits)
+        if len(shape) == 1 or name == "rb.weight":
+            stored[name] = value if bits == 32 else value.astype(np.float16)
+        elif width == 32:
+            stored[name] = value
+        elif width == 8 or name in eight_bit:
+            stored[f"{name}.q8"], stored[f"{name}.scale"] = q8(value)
+        else:
+            stored[f"{name}.q4"], stored[f"{name}.scale"] = q4(value, (hessians or {}).get(name))
+    directory.mkdir(parents=True, exist_ok=True)
+    for old in directory.glob("*.safetensors"):
+        old.unlink()
+    files = [directory / TOKENIZER, *_write_shards(stored, directory)]
+    shutil.copyfile(tokenizer, files[0])
+    listed = [{"name": f.name, "size": f.stat().st_size, "sha256": hashlib.sha256(f.read_bytes()).hexdigest()} for f in files]
+    manifest = {"format": FORMAT, **entries, "files": listed}
+    (directory / MANIFEST).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    read_manifest(directory)
+    return sum(f.stat().st_size for f in files[1:])
+
+
+def _write_shards(stored: Mapping[str, NDArray[Any]], directory: Path) -> list[Path]:
+    shards: list[dict[str, NDArray[Any]]] = [{}]
+    size = 0
+    for name, tensor in stored.items():
+        if size + tensor.nbytes > SHARD_BYTES and shards[-1]:
+            shards.append({})
+            size = 0
+        shards[-1][name] = np.ascontiguousarray(tensor)
+        size += tensor.nbytes
+    paths = [directory / f"weights-{i}.safetensors" for i in range(len(shards))]
+    for path, shard in zip(paths, shards, strict=True):
+        save_file(shard, path)
+    return paths
+
+
+def main() -> None:
+    """The command line; see the module's text."""
+    parser = argparse.ArgumentParser(description="Turn a float checkpoint into a reader's directory.")
+    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--config", type=Path, required=True)
+    parser.add_argument("--tokenizer", type=Path, required=True)
+    parser.add_argument("--bits", type=int, choices=(4, 8, 32), default=8)
+    parser.add_argument("--word-bits", type=int, choices=(4, 8, 32), default=8)
+    parser.add_argument("--eight-bit", nargs="*", default=[])
+    parser.add_argument("--hessians", type=Path)
+    a = parser.parse_args()
+    size = export_reader(
+        load_file(a.checkpoint), json.loads(a.config.read_text("utf-8")), a.tokenizer, a.out,
+        bits=a.bits, word_bits=a.word_bits, eight_bit=a.eight_bit, hessians=load_file(a.hessians) if a.hessians else None,
+    )  # fmt: skip
+    print(f"{size / 1e6:.1f} MB of weights in {a.out}")
+
+
+if __name__ == "__main__":
+    main()

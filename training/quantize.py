@@ -1,0 +1,83 @@
+"""Rounding a float matrix to the stored forms of `oneread.readers.weights`: int8 rows, or blocks of 4-bit codes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oneread.readers.weights import BLOCK, to_int8
+
+Float = NDArray[np.float32]
+
+_SHRINK = np.linspace(0.6, 1.0, 17, dtype=np.float32)
+
+
+def q8(values: Float) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
+    """Codes (rows, columns) and float16 row scales (rows,)."""
+    scale = to_int8(values)[1].astype(np.float16)
+    # rounded up where float16 fell short, so that 127 still reaches the largest value
+    scale = np.where(scale.astype(np.float32) * 127 < np.abs(values).max(axis=1), np.nextafter(scale, np.float16(np.inf)), scale)
+    safe = np.where(scale > 0, scale, np.float16(1)).astype(np.float32)
+    return np.clip(np.rint(values / safe[:, None]), -127, 127).astype(np.int8), scale
+
+
+def q4(values: Float, hessian: Float | None = None) -> tuple[NDArray[np.uint8], NDArray[np.float16]]:
+    """Packed codes (rows, columns / 2) and float16 block scales (rows, columns / 32).
+
+    Each block's scale is the one of 34 candidates, of either sign, with the least squared error. With a Hessian (columns,
+    columns), the mean of x x^T over the matrix's inputs, the columns are rounded one after another and each one's error is
+    made up for by those that follow (Frantar et al. 2022, GPTQ).
+    """
+    rows, columns = values.shape
+    blocks = columns // BLOCK
+    codes, scale = np.empty((rows, columns), np.uint8), np.empty((rows, blocks), np.float16)
+    if hessian is None:
+        for b in range(blocks):
+            part = slice(b * BLOCK, (b + 1) * BLOCK)
+            scale[:, b] = _best_scale(values[:, part])
+            codes[:, part] = _codes(values[:, part], scale[:, b, None])
+    else:
+        _gptq(values, hessian, codes, scale)
+    return codes[:, 0::2] | codes[:, 1::2] << 4, scale
+
+
+def _gptq(values: Float, hessian: Float, codes: NDArray[np.uint8], scale: NDArray[np.float16]) -> None:
+    h = hessian.astype(np.float64)
+    h[np.diag_indices_from(h)] += 0.01 * np.mean(np.diag(h))
+    upper = np.linalg.cholesky(np.linalg.inv(h)).T.astype(np.float32)
+    rest = values.astype(np.float32).copy()
+    for b in range(scale.shape[1]):
+        start, stop = b * BLOCK, (b + 1) * BLOCK
+        scale[:, b] = _best_scale(rest[:, start:stop])
+        errors = np.empty((len(values), BLOCK), np.float32)
+        for j in range(start, stop):
+            codes[:, j] = _codes(rest[:, j], scale[:, b])
+            error = (rest[:, j] - _decoded(codes[:, j], scale[:, b])) / upper[j, j]
+            rest[:, j + 1 : stop] -= error[:, None] * upper[j, j + 1 : stop]
+            errors[:, j - start] = error
+        rest[:, stop:] -= errors @ upper[start:stop, stop:]
+
+
+def _best_scale(block: Float) -> NDArray[np.float16]:
+    """The scale (rows,) of each row of a block (rows, 32)."""
+    largest = np.abs(block).max(axis=1)
+    best_error, best = np.full(len(block), np.inf, np.float32), np.zeros(len(block), np.float16)
+    for shrink in _SHRINK:
+        for sign in (1, -1):
+            candidate = (largest * (sign * shrink / 8)).astype(np.float16)
+            difference = block - _decoded(_codes(block, candidate[:, None]), candidate[:, None])
+            error = np.einsum("ij,ij->i", difference, difference)
+            better = error < best_error
+            best_error[better], best[better] = error[better], candidate[better]
+    return best
+
+
+def _codes(values: Float, scale: NDArray[np.float16]) -> NDArray[np.uint8]:
+    safe = np.where(scale == 0, np.float16(1), scale).astype(np.float32)
+    return (np.clip(np.rint(values / safe), -8, 7) + 8).astype(np.uint8)
+
+
+def _decoded(codes: NDArray[np.uint8], scale: NDArray[np.float16]) -> Any:
+    return (codes.astype(np.float32) - 8) * scale.astype(np.float32)
