@@ -12,12 +12,13 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "oneread"
 
 # What each room may import of the package; everything may import errors, and a room itself.
-DOMAIN = {"questions", "answers"}
+DOMAIN = {"questions", "answers", "controls"}
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "version": set(),
     "questions": set(),
     "answers": {"questions"},
+    "controls": {"questions"},
     "engines": DOMAIN,
     "calibration": DOMAIN,
     "planning": DOMAIN,
@@ -32,6 +33,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "errors": set(),
     "questions": set(),
     "answers": set(),
+    "controls": set(),
     "planning": set(),
     "decide": {"numpy"},
     "calibration": {"numpy"},

@@ -1,0 +1,88 @@
+"""How a request is to be read, beside what it asks: stages, draws, orders, confidence. No HTTP, no tokens, no tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from .questions import Content
+
+Mode: TypeAlias = Literal["independent", "packed"]
+Projection: TypeAlias = Literal["labels", "full"]
+Confidence: TypeAlias = Literal["typesafe", "top", "margin", "entropy", "mass"]
+
+AnswerValue: TypeAlias = bool | int | str
+"""An answer as a condition names it: True or False of a noul, an option's name, a level's index."""
+
+MAX_DRAWS = 32
+MAX_STEPS = 8
+MAX_THOUGHT = 4096
+MAX_SEED = 2**32 - 1
+CANVAS_STEP, MAX_CANVAS = 16, 256
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """When and how one question is asked.
+
+    Attributes:
+        depends_on: ids of questions that are answered in an earlier stage; their answers are shown to the reader.
+        ask_if: by id of an earlier question, the answers under which this one is asked; else it is skipped.
+        alone: in packed mode, the question still gets a canvas or row of its own.
+        abstain_below: an answer whose confidence (label mass for ``confidence="mass"``) is lower is reported as an
+            abstention; 0 to 1.
+    """
+
+    depends_on: tuple[str, ...] = ()
+    ask_if: Mapping[str, tuple[AnswerValue, ...]] = field(default_factory=dict)
+    alone: bool = False
+    abstain_below: float | None = None
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Ids that must be answered first: `depends_on`, then those of `ask_if` (which implies it)."""
+        return tuple(dict.fromkeys((*self.depends_on, *self.ask_if)))
+
+
+@dataclass(frozen=True, slots=True)
+class Controls:
+    """How all questions of a request are read. The defaults answer as TypeSafe does.
+
+    Attributes:
+        ask: ids to answer, with what they depend on; None asks all.
+        mode: ``independent`` reads each question by itself, ``packed`` lets them share a canvas or row.
+        samples: draws of each question, 1 to 32, or ``"auto"``: one, and more only where the entropy of the first exceeds
+            `auto_threshold`.
+        auto_max: draws of an uncertain question under ``"auto"``, 1 to 32.
+        auto_threshold: nats of entropy over the allowed answers.
+        rotations: orders in which options are read, 1 to 32, or ``"auto"``: one, and `auto_max` where the reading is
+            uncertain or options are many.
+        seed: of noise and of orders, 0 to 2**32 - 1.
+        steps: denoising steps of a read with all but the slots pinned, 1 to 8.
+        think: the most tokens of a thought written before the answers, 0 to 4096.
+        sequential: read the groups of a packed stage one after another, each seeing the answers before it.
+        projection: what of the vocabulary is computed at a slot.
+        canvas_length: width of every canvas, 16 to 256 in steps of 16; None takes the narrowest.
+        chunk_rows: the most rows of a canvas that template and slots may take, at least 8; None takes the canvas.
+        instructions: context shared by all questions.
+        confidence: the formula behind every confidence; None takes the server's.
+        diagnostics: whether the reply tells how it was read; None takes the server's.
+    """
+
+    ask: tuple[str, ...] | None = None
+    mode: Mode = "independent"
+    samples: int | Literal["auto"] = 1
+    auto_max: int = 4
+    auto_threshold: float = 0.1
+    rotations: int | Literal["auto"] = 1
+    seed: int = 42
+    steps: int = 1
+    think: int = 0
+    sequential: bool = False
+    projection: Projection = "labels"
+    canvas_length: int | None = None
+    chunk_rows: int | None = None
+    instructions: Content | None = None
+    confidence: Confidence | None = None
+    diagnostics: bool | None = None
