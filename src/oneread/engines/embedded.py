@@ -47,6 +47,19 @@ class EncoderModel:
     """
 
     def __init__(self, config: EncoderConfig, weights: Weights, window: int, threads: int) -> None:
+        self._prepare(config, weights, window)
+        graph = build(config, weights)
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        # the session reads these arrays in place, so they live as long as it does
+        self._constants = {name: ort.OrtValue.ortvalue_from_numpy(value) for name, value in graph.constants.items()}
+        options.add_external_initializers(list(self._constants), list(self._constants.values()))
+        model = graph.to_bytes({"com.microsoft": 1})
+        self._session: ort.InferenceSession | None = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+    def _prepare(self, config: EncoderConfig, weights: Weights, window: int) -> None:
         self._capabilities = Capabilities(readout="marker", window=window)
         self._offset = config.position_offset
         self._last_position = config.positions - config.position_offset - 1
@@ -59,16 +72,6 @@ class EncoderModel:
             )
         else:
             self._by_distance = np.zeros((1, len(distances)), np.float32)
-        graph = build(config, weights)
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        # the session reads these arrays in place, so they live as long as it does
-        self._constants = {name: ort.OrtValue.ortvalue_from_numpy(value) for name, value in graph.constants.items()}
-        options.add_external_initializers(list(self._constants), list(self._constants.values()))
-        model = graph.to_bytes({"com.microsoft": 1})
-        self._session: ort.InferenceSession | None = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
     @property
     def capabilities(self) -> Capabilities:

@@ -188,10 +188,7 @@ class _Weighted:
     def linear(self, x: _Factor, name: str, part: int | None = None) -> str:
         """x times the transposed matrix, without bias; `part` picks one of three stacked matrices."""
         g, weight = self.graph, self._weights[name]
-        rows = slice(None)
-        if part is not None:
-            size = self.config.width
-            rows, name = slice(part * size, (part + 1) * size), f"{name}.{part}"
+        rows, name = self._part(name, part)
         if not isinstance(weight, Int8Matrix):
             return g.node("MatMul", [x.dense, g.constant(name, weight[rows].T)])
         codes, scale = self._int8(x)
@@ -202,6 +199,11 @@ class _Weighted:
             domain=_CONTRIB,
         )  # fmt: skip
         return g.node("Mul", [product, scale])
+
+    def _part(self, name: str, part: int | None) -> tuple[slice, str]:
+        """The rows of one of three stacked matrices, and a name for it."""
+        size = self.config.width
+        return (slice(None), name) if part is None else (slice(part * size, (part + 1) * size), f"{name}.{part}")
 
     def _int8(self, x: _Factor) -> tuple[str, str]:
         """Codes (tokens, width) uint8 around 128, and scales (tokens, 1) float32."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+from ..calibration.temperature import Temperatures
 from ..canvas.markers import MarkerForm
 from ..engines.encoder import EncoderConfig
 from ..errors import ReaderError
@@ -17,7 +17,6 @@ FORMAT = "oneread-reader/1"
 MANIFEST = "reader.json"
 TOKENIZER = "tokenizer.json"
 _UNLISTED = {MANIFEST, "MODEL_CARD.md"}
-_QUESTION_TYPES = ("noul", "choice", "score")
 
 T = TypeVar("T")
 
@@ -41,7 +40,7 @@ class Manifest:
         licence: SPDX identifier.
         model: the encoder's shape.
         form: framing token ids and window.
-        temperatures: raw scores are divided by these before the softmax, by question type: noul, choice, score.
+        temperatures: raw scores are divided by these before the softmax, by question type and number of options.
         files: every other file but the model card: the tokenizer and the weights' shards.
     """
 
@@ -51,7 +50,7 @@ class Manifest:
     licence: str
     model: EncoderConfig
     form: MarkerForm
-    temperatures: Mapping[str, float]
+    temperatures: Temperatures
     files: tuple[ReaderFile, ...]
 
 
@@ -72,10 +71,6 @@ def read_manifest(directory: Path) -> Manifest:
         raise ReaderError(f"{path} should be of format {FORMAT!r}; this version of oneread knows no other")
     data = {k: v for k, v in data.items() if k != "format"}
     manifest = _record(Manifest, data, str(path))
-    if set(manifest.temperatures) != set(_QUESTION_TYPES) or not all(
-        type(t) in (int, float) and t > 0 for t in manifest.temperatures.values()
-    ):
-        raise ReaderError(f"{path}: temperatures should hold a number above 0 for each of {', '.join(_QUESTION_TYPES)}")
     for file in manifest.files:
         if Path(file.name).name != file.name or file.name in _UNLISTED:
             raise ReaderError(f"{path}: {file.name!r} is no name for a reader's file")
@@ -125,8 +120,8 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
         return float(value)
     if get_origin(hint) is Literal and value in get_args(hint):
         return value
-    if get_origin(hint) is Mapping and isinstance(value, dict):
-        return value
+    if hint is Temperatures:
+        return Temperatures.parse(value)
     if get_origin(hint) is tuple and isinstance(value, list):
         return tuple(_record(get_args(hint)[0], item, f"{where}.{i}") for i, item in enumerate(value))
     if isinstance(hint, type) and hasattr(hint, "__dataclass_fields__"):

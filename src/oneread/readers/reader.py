@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tokenizers import Tokenizer
 
+from ..calibration.temperature import Temperatures
 from ..canvas.markers import MarkerCanvas
 from ..engines.base import Engine
 from ..engines.embedded import embedded_engine
@@ -30,7 +30,7 @@ class Reader:
         licence: SPDX identifier of the weights' licence.
         engine: executes its reads.
         canvas: lays questions and states into rows of its tokens.
-        temperatures: raw scores are divided by these before the softmax, by question type: noul, choice, score.
+        temperatures: raw scores are divided by these before the softmax, by question type and number of options.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Reader:
     licence: str
     engine: Engine
     canvas: MarkerCanvas
-    temperatures: Mapping[str, float]
+    temperatures: Temperatures
 
     def close(self) -> None:
         """Free the model."""
@@ -72,5 +72,5 @@ def load_reader(path: Path | None = None, threads: int | None = None) -> Reader:
         licence=manifest.licence,
         engine=embedded_engine(manifest.model, weights, manifest.form.window, threads),
         canvas=MarkerCanvas(tokenizer, manifest.form),
-        temperatures=dict(manifest.temperatures),
+        temperatures=manifest.temperatures,
     )

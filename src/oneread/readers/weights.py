@@ -34,7 +34,7 @@ def load_weights(shards: Sequence[Path], config: EncoderConfig) -> dict[str, Wei
         ReaderError: naming a tensor that is missing, of the wrong shape or type, not finite, stored twice, or not the encoder's.
     """
     stored: dict[str, NDArray[Any]] = {}
-    for name, tensor in _tensors(shards):
+    for name, tensor in stored_tensors(shards):
         if name in stored:
             raise ReaderError(f"Tensor {name} is stored twice")
         stored[name] = tensor
@@ -82,7 +82,8 @@ def _from_q4(name: str, shape: tuple[int, ...], stored: dict[str, NDArray[Any]])
     return Int8Matrix(codes, row_scale)
 
 
-def _tensors(shards: Sequence[Path]) -> Iterator[tuple[str, NDArray[Any]]]:
+def stored_tensors(shards: Sequence[Path]) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Every tensor of the shards, as stored."""
     for path in shards:
         try:
             with safe_open(path, "np") as file:
