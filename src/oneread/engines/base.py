@@ -34,6 +34,25 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PromptImage:
+    """An image inside a prompt, prepared for the engine's vision tower.
+
+    Attributes:
+        start: index into the prompt of its first soft token.
+        tokens: how many soft tokens it takes; the prompt holds that many placeholder ids from `start` on.
+        patches: float32 (p, values of a patch), as the model's image processor makes them.
+        patch_positions: int32 (p, 2), column and row of each patch; (-1, -1) pads.
+        digest: bytes that differ when the pixels or the token budget differ.
+    """
+
+    start: int
+    tokens: int
+    patches: NDArray[np.float32]
+    patch_positions: NDArray[np.int32]
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Read:
     """One read-only pass of a canvas over a prompt.
 
@@ -44,6 +63,7 @@ class Read:
         segments: (n,) int16, the segment of each canvas row; None when the canvas is one segment.
         sees: (s, s) bool, whether a row of segment i attends to rows of segment j; None when all see all.
         positions: (n,) int32, the position of each canvas row counted from the prompt's end; None for 0..n-1.
+        images: the prompt's images, in order; none overlap.
     """
 
     canvas: Tokens
@@ -52,6 +72,7 @@ class Read:
     segments: NDArray[np.int16] | None = None
     sees: NDArray[np.bool_] | None = None
     positions: NDArray[np.int32] | None = None
+    images: tuple[PromptImage, ...] = ()
 
     @property
     def tokens(self) -> int:

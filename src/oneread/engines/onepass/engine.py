@@ -1,0 +1,160 @@
+"""The one-pass engine: reads in, readings out, driven by the batcher."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from threading import RLock
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ...errors import EngineError
+from ..base import Capabilities, Read, Reading
+from .diffusion_gemma import Steps, Weights, forward
+from .head import read_slots
+from .options import Options
+from .packing import Layout, Pack, pack_reads
+from .prefix import PAGE, PrefixCache, PrefixStats, page_keys
+from .store import KeyValueStore
+from .transfer import DeviceBlock, Sizes, read_block, write_block
+from .vision import VisionTower, image_rows
+
+
+class OnePassModel:
+    """DiffusionGemma in this process, as the batcher drives it. Calls are serialised by a lock.
+
+    Args:
+        weights: on the device that everything runs on.
+        options: choices of speed and memory.
+        vision: the image tower, or None for a reader of text.
+    """
+
+    def __init__(self, weights: Weights, options: Options, vision: VisionTower | None = None) -> None:
+        config = weights.config
+        self.weights, self.options, self.vision = weights, options, vision
+        element = weights.embedding.element_size()
+        pages = options.kv_bytes // (config.kv_row_bytes(element) * PAGE)
+        # One row more than a pass may use, for what pads it.
+        self.store = KeyValueStore(config, pages, options.rows + 1, weights.dtype, weights.device)
+        self.prefix = PrefixCache(pages)
+        self.lock = RLock()
+        self._layout = Layout(config.window, config.images_both_ways, options.rows + 1)
+        self._steps = Steps()
+        self._closed = False
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Labels under noise. The longest read is what the model's positions and the store's pages allow."""
+        room = self.options.rows + self.prefix.stats.capacity * PAGE
+        window = min(self.weights.config.positions, room)
+        return Capabilities("label", window, noise=True, images=self.vision is not None, generation=True)
+
+    @property
+    def prefix_stats(self) -> PrefixStats:
+        """Counters of prompt tokens found cached, computed, and shared inside a pass."""
+        return self.prefix.stats
+
+    def bucket(self, read: Read) -> int:
+        """One for all: rows of any length share a pass."""
+        return 0
+
+    def forward(self, reads: Sequence[Read]) -> list[Reading]:
+        """Read all, in one pass if their rows fit one (`Options.rows`), else in as few as their order allows.
+
+        Raises:
+            EngineError: a read is longer than `capabilities.window`, has images and no tower to see them, or names token
+                ids that the vocabulary lacks.
+        """
+        with self.lock:
+            if self._closed:
+                raise EngineError("the engine is closed")
+            for read in reads:
+                self._check(read)
+            readings: list[Reading] = []
+            for group in self._groups(reads):
+                readings += self._pass(group)
+            return readings
+
+    def close(self) -> None:
+        """Free the device's memory."""
+        with self.lock:
+            self._closed = True
+            del self.weights, self.store, self.vision
+            if torch.cuda.is_available():
+                torch.cuda.empty_cache()
+
+    def _check(self, read: Read) -> None:
+        if read.tokens > self.capabilities.window:
+            raise EngineError(f"a read takes at most {self.capabilities.window} tokens here, this one has {read.tokens}")
+        if read.images and self.vision is None:
+            raise EngineError("this reader was loaded without its image tower")
+        vocab = self.weights.config.vocab
+        for part in (read.prompt, read.canvas):
+            if len(part) and not 0 <= int(part.min()) <= int(part.max()) < vocab:
+                raise EngineError(f"token ids should lie between 0 and {vocab - 1}")
+
+    def _groups(self, reads: Sequence[Read]) -> Iterator[list[Read]]:
+        """Runs of reads whose rows fit a pass; a read too long for one has its prompt computed into pages first."""
+        group: list[Read] = []
+        rows = 0
+        for read in reads:
+            size = read.tokens
+            if size > self.options.rows:
+                size = self._prefill(read)
+            if rows + size > self.options.rows and group:
+                yield group
+                group, rows = [], 0
+            group.append(read)
+            rows += size
+        if group:
+            yield group
+
+    def _prefill(self, read: Read) -> int:
+        """Compute a long prompt into pages, a pass at a time. Returns the rows that are left for the read's own pass."""
+        limit = self.options.rows - len(read.canvas)
+        keys = list(page_keys(read.prompt, read.images))
+        starts = [start for start, _, _ in keys if not any(i.start < start < i.start + i.tokens for i in read.images)]
+        done = 0
+        while len(read.prompt) - done > limit:
+            stop = max((s for s in starts if s - done <= self.options.rows), default=0)
+            if stop <= done:
+                raise EngineError(f"an image takes more rows than a pass has ({self.options.rows})")
+            images = tuple(i for i in read.images if i.start < stop)
+            self._pass([Read(read.canvas[:0], (), read.prompt[:stop], images=images)])
+            done = stop
+        return len(read.prompt) - done + len(read.canvas)
+
+    def _pass(self, reads: Sequence[Read]) -> list[Reading]:
+        pack = pack_reads(reads, self.prefix, self._layout)
+        try:
+            scores, log_sum_exp = self._run(pack)
+            self.prefix.written(pack.fresh)
+        finally:
+            self.prefix.release(pack.pages)
+        readings, label, slot = [], 0, 0
+        for read, reused in zip(reads, pack.reused, strict=True):
+            labels = sum(len(s.labels) for s in read.slots)
+            own = slice(label, label + labels), slice(slot, slot + len(read.slots))
+            readings.append(Reading(scores[own[0]], log_sum_exp[own[1]], reused))
+            label, slot = own[0].stop, own[1].stop
+        return readings
+
+    @torch.inference_mode()
+    def _run(self, pack: Pack) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """One pass: float32 (labels,) and (slots,)."""
+        device = self._transfer(pack)
+        hidden = forward(self.weights, device.batch, self.store, self._steps)
+        chosen = self._steps.norm(hidden[device.slot_rows.long()], self.weights.norm)
+        weights = self.weights
+        block = read_slots(chosen, weights.embedding, device.labels, device.label_slots, weights.config.softcap).cpu().numpy()
+        return block[: len(pack.labels)], block[len(pack.labels) :]
+
+    def _transfer(self, pack: Pack) -> DeviceBlock:
+        sizes = Sizes.of(pack)
+        host = np.empty(sizes.words, np.int32)
+        write_block(pack, sizes, self.options.rows, host)
+        device = read_block(torch.from_numpy(host).to(self.weights.device), sizes)
+        if pack.images and self.vision is not None:
+            device.batch.image_rows, device.batch.image_values = image_rows(pack.images, self.vision)
+        return device
