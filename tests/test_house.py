@@ -25,8 +25,10 @@ ALLOWED: dict[str, set[str]] = {
     "canvas": DOMAIN | {"engines"},
     "readers": DOMAIN | {"engines", "canvas", "calibration", "version"},
     "decide": DOMAIN | {"engines", "canvas", "calibration", "planning", "readers"},
-    "serving": DOMAIN | {"decide", "readers", "version"},
-    "cli": DOMAIN | {"decide", "readers", "serving", "version"},
+    "evaluate": DOMAIN | {"decide", "calibration"},
+    "tuning": DOMAIN | {"decide", "engines", "canvas", "calibration", "planning", "readers", "evaluate"},
+    "serving": DOMAIN | {"decide", "readers", "calibration", "version"},
+    "cli": DOMAIN | {"decide", "readers", "serving", "calibration", "evaluate", "tuning", "version"},
     "__init__": DOMAIN | {"decide", "version"},
 }
 THIRD_PARTY: dict[str, set[str]] = {

@@ -29,6 +29,7 @@ from .planning import Lengths, Row, make_plan, next_rows
 from .questions import Choice, Content, Noul, Question, Request, Score, option_count, question_type, validate
 
 if TYPE_CHECKING:
+    from .calibration.profile import Profile
     from .readers.reader import Reader
 
 Scores = NDArray[np.float64]
@@ -44,6 +45,10 @@ class Decider:
     Args:
         reader: what answers; None loads the embedded reader.
         max_tokens: requests that need more than this many tokens over all rows are refused.
+        calibration: a profile whose temperatures take the place of the reader's own.
+
+    Raises:
+        ProfileError: the profile was fitted for another reader.
 
     Example:
         >>> from oneread import Decider, Noul
@@ -51,13 +56,16 @@ class Decider:
         ...     answers = decider.ask("The site is down!", {"urgent": Noul("Does this need a reply within the hour?")})
     """
 
-    def __init__(self, reader: Reader | None = None, max_tokens: int = MAX_TOKENS) -> None:
+    def __init__(self, reader: Reader | None = None, max_tokens: int = MAX_TOKENS, calibration: Profile | None = None) -> None:
         if reader is None:
             from .readers.reader import load_reader
 
             reader = load_reader()
+        if calibration is not None:
+            calibration.require(reader.name, reader.digest)
         self.reader = reader
         self.max_tokens = max_tokens
+        self.calibration = calibration
 
     def ask(self, state: Content, questions: Mapping[str, Question]) -> Answers:
         """Answer questions about a state. Raises as `decide` does."""
@@ -132,9 +140,13 @@ class Decider:
         }
         return Answers(self.reader.name, answers, Usage(input_tokens, output_tokens))
 
+    def _temperature(self, question: Question) -> float:
+        if self.calibration is not None:
+            return self.calibration.temperature(question)
+        return self.reader.temperatures.of(question_type(question), option_count(question))
+
     def _answer(self, question: Question, scores: Scores) -> Answer:
-        temperature = self.reader.temperatures.of(question_type(question), len(scores))
-        probabilities = softmax(scores, temperature).tolist()
+        probabilities = softmax(scores, self._temperature(question)).tolist()
         match question:
             case Noul():
                 return NoulAnswer(probabilities[0])

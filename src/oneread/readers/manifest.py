@@ -53,6 +53,12 @@ class Manifest:
     temperatures: Temperatures
     files: tuple[ReaderFile, ...]
 
+    @property
+    def digest(self) -> str:
+        """SHA-256, in hexadecimal, that differs when any of the files does."""
+        lines = sorted(f"{file.name} {file.sha256}\n" for file in self.files)
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
+
 
 def read_manifest(directory: Path) -> Manifest:
     """Parse reader.json.

@@ -28,6 +28,7 @@ class Reader:
         description: one sentence for a person.
         release_date: ISO 8601 date.
         licence: SPDX identifier of the weights' licence.
+        digest: SHA-256 of its files, in hexadecimal: what a calibration profile is fitted for.
         engine: executes its reads.
         canvas: lays questions and states into rows of its tokens.
         temperatures: raw scores are divided by these before the softmax, by question type and number of options.
@@ -37,6 +38,7 @@ class Reader:
     description: str
     release_date: str
     licence: str
+    digest: str
     engine: Engine
     canvas: MarkerCanvas
     temperatures: Temperatures
@@ -70,6 +72,7 @@ def load_reader(path: Path | None = None, threads: int | None = None) -> Reader:
         description=manifest.description,
         release_date=manifest.release_date,
         licence=manifest.licence,
+        digest=manifest.digest,
         engine=embedded_engine(manifest.model, weights, manifest.form.window, threads),
         canvas=MarkerCanvas(tokenizer, manifest.form),
         temperatures=manifest.temperatures,
