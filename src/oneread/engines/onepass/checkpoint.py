@@ -7,11 +7,14 @@ import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from safetensors import SafetensorError, safe_open
-from torch import Tensor
 
 from ...errors import ReaderError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 MAX_HEADER = 100 * 2**20
 

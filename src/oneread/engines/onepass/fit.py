@@ -1,0 +1,108 @@
+"""Does it fit? What a checkpoint will take on a device, counted from its files' headers before anything is loaded.
+
+Every tensor is allocated once and files are read through maps of them, so loading takes no more than the weights
+themselves. On unified memory (one memory for host and device) the pages of the files that the system keeps count as
+available, and `HOST_RESERVE` is left for everything else that runs there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...errors import ReaderError
+from .checkpoint import list_tensors
+from .config import Config
+from .options import Options
+from .prefix import PAGE
+
+GIB = 2**30
+CONTEXT = 700 * 2**20
+"""CUDA's context, the libraries' workspaces and compiled kernels."""
+HOST_RESERVE = 4 * GIB
+"""Left free on unified memory."""
+HEAD = 4 * 64 * 2**20
+"""Full-vocabulary logits of one piece and what is computed from them (head.py)."""
+
+_WIDTHS = {"F64": 8, "F32": 4, "I64": 8}
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The arithmetic.
+
+    Attributes:
+        parts: what takes memory, and bytes of each.
+        free: bytes the device has.
+        unified: whether host and device share them.
+    """
+
+    parts: tuple[tuple[str, int], ...]
+    free: int
+    unified: bool
+
+    @property
+    def needed(self) -> int:
+        return sum(size for _, size in self.parts)
+
+    @property
+    def fits(self) -> bool:
+        return self.needed <= self.free
+
+    def __str__(self) -> str:
+        terms = " + ".join(f"{name} {size / GIB:.1f}" for name, size in self.parts)
+        sign = "<=" if self.fits else ">"
+        where = "available (one memory for host and device)" if self.unified else "free on the device"
+        return f"{terms} = {self.needed / GIB:.1f} GiB {sign} {self.free / GIB:.1f} GiB {where}"
+
+
+def measure_fit(folder: Path, config: Config, options: Options, free: int, unified: bool = False, images: bool = False) -> Fit:
+    """What `load_onepass` will take with these options.
+
+    Args:
+        free: bytes free on the device; on unified memory, bytes available on the host.
+        images: whether the image tower is loaded too.
+
+    Raises:
+        ReaderError: the checkpoint's files are missing or damaged.
+    """
+    entries = list_tensors(folder)
+    vision = sum(e.nbytes for name, e in entries.items() if ".vision_tower." in name or ".embed_vision." in name)
+    text = sum(e.nbytes for e in entries.values()) - vision
+    embedding = next((e for name, e in entries.items() if name.endswith("embed_tokens.weight")), None)
+    element = _WIDTHS.get(embedding.dtype, 2) if embedding is not None else 2
+    parts = [("weights", text)]
+    if images:
+        parts.append(("image tower", vision))
+    parts += [
+        ("prefix cache", options.kv_bytes // (config.kv_row_bytes(element) * PAGE) * config.kv_row_bytes(element) * PAGE),
+        ("one pass", workspace(config, options.rows, element)),
+        ("context", CONTEXT),
+    ]
+    if unified:
+        parts.append(("left for the host", HOST_RESERVE))
+    return Fit(tuple(parts), free, unified)
+
+
+def workspace(config: Config, rows: int, element: int) -> int:
+    """Bytes that one pass of this many new rows takes at its fullest moment."""
+    widest = max(config.heads * shape.head_dim + 2 * shape.kv_heads * shape.head_dim for shape in config.layers)
+    scratch = sum(
+        2 * shape.kv_heads * shape.head_dim
+        for kind in ("sliding", "full")
+        if (shape := config.shape_of(kind)) is not None
+    )
+    experts = config.experts_per_token * (3 * config.expert + config.hidden)
+    # Residual, its norms for dense MLP, experts and router, attention's input and output, the dense MLP, the experts.
+    row = 6 * config.hidden + 2 * widest + 3 * config.dense + experts + scratch
+    return rows * row * element + HEAD
+
+
+def check_fit(fit: Fit) -> None:
+    """Refuse to load what does not fit.
+
+    Raises:
+        ReaderError: with the arithmetic.
+    """
+    if not fit.fits:
+        raise ReaderError(f"not enough memory: {fit}. A smaller prefix cache or fewer rows a pass need less")

@@ -1,0 +1,65 @@
+"""A checkpoint's folder -> an engine, ready to read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from ...errors import ReaderError
+from .config import read_config
+from .engine import OnePassModel
+from .fit import Fit, check_fit, measure_fit
+from .options import Options
+from .vision import load_vision
+from .weights import load_weights
+
+
+def load_onepass(
+    folder: Path,
+    device: str = "cuda",
+    options: Options | None = None,
+    dtype: torch.dtype | None = None,
+    images: bool = False,
+    progress: bool = True,
+) -> OnePassModel:
+    """Load DiffusionGemma.
+
+    Args:
+        device: ``"cuda"``, ``"cuda:1"``, ``"cpu"``...
+        options: None takes the defaults for the device.
+        dtype: of everything that is not quantised; None keeps the checkpoint's own.
+        images: whether to load the image tower (extra ``vision``).
+        progress: whether to draw bars on the terminal.
+
+    Raises:
+        ReaderError: the checkpoint is damaged, is not DiffusionGemma, or does not fit the device; with the arithmetic.
+        MissingExtra: images are asked for without the extra ``vision``.
+    """
+    where = torch.device(device)
+    if where.type == "cuda" and not torch.cuda.is_available():
+        raise ReaderError("no CUDA device was found; device='cpu' runs without one")
+    options = options or Options()
+    config = read_config(folder)
+    check_fit(fit_on(folder, where, options, images))
+    weights = load_weights(folder, config, where, dtype, progress)
+    vision = load_vision(folder, config, where, weights.dtype) if images else None
+    return OnePassModel(weights, options, vision)
+
+
+def fit_on(folder: Path, device: torch.device, options: Options, images: bool = False) -> Fit:
+    """The arithmetic of `fit` against what a device has free now."""
+    unified = device.type != "cuda" or bool(torch.cuda.get_device_properties(device).is_integrated)
+    free = available_memory() if unified else torch.cuda.mem_get_info(device)[0]
+    return measure_fit(folder, read_config(folder), options, free, unified, images)
+
+
+def available_memory() -> int:
+    """Bytes the host can give without swapping, by Linux's ``MemAvailable``; elsewhere all that is installed."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        import os
+
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

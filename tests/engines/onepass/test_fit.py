@@ -1,0 +1,73 @@
+"""Memory is counted before anything is loaded, and what does not fit is refused with the arithmetic."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from oneread.engines.onepass.config import read_config
+from oneread.engines.onepass.fit import GIB, HOST_RESERVE, check_fit, measure_fit, workspace
+from oneread.engines.onepass.load import available_memory, load_onepass
+from oneread.engines.onepass.options import Options
+from oneread.engines.onepass.weights import load_weights
+from oneread.errors import ReaderError
+
+
+def test_the_weights_take_what_the_headers_say(folder: Path) -> None:
+    config = read_config(folder)
+    fit = measure_fit(folder, config, Options(kv_bytes=0), GIB)
+    weights = load_weights(folder, config, torch.device("cpu"))
+    sizes = [weights.embedding.nbytes, weights.norm.nbytes]
+    for part in (*weights.layers, weights.self_conditioning):
+        for name in part.__slots__:
+            value = getattr(part, name)
+            sizes.append(value.nbytes if hasattr(value, "nbytes") else 0)
+    assert dict(fit.parts)["weights"] == sum(sizes)
+
+
+def test_images_and_cache_are_counted_when_asked_for(folder: Path) -> None:
+    config = read_config(folder)
+    without = measure_fit(folder, config, Options(kv_bytes=0), GIB)
+    with_both = measure_fit(folder, config, Options(kv_bytes=GIB), GIB, images=True)
+    assert dict(without.parts)["prefix cache"] == 0
+    assert 0.99 * GIB < dict(with_both.parts)["prefix cache"] <= GIB
+    assert dict(with_both.parts)["image tower"] > 0
+    assert not with_both.fits
+
+
+def test_what_does_not_fit_is_refused_with_the_arithmetic(folder: Path) -> None:
+    fit = measure_fit(folder, read_config(folder), Options(kv_bytes=3 * GIB), 2 * GIB, unified=True)
+    with pytest.raises(ReaderError, match=r"prefix cache 3\.0 .* > 2\.0 GiB available \(one memory"):
+        check_fit(fit)
+    assert dict(fit.parts)["left for the host"] == HOST_RESERVE
+    with pytest.raises(ReaderError, match="not enough memory"):
+        load_onepass(folder, "cpu", Options(kv_bytes=available_memory()), progress=False)
+
+
+def test_a_pass_of_the_real_model_takes_a_few_gigabytes() -> None:
+    from .test_sizes import REAL
+
+    assert 0.5 * GIB < workspace(REAL, 4096, 2) < 3 * GIB
+
+
+def test_a_checkpoint_that_fits_is_loaded_and_closed(folder: Path) -> None:
+    engine = load_onepass(folder, "cpu", Options(rows=64, kv_bytes=2**20), images=True, progress=False)
+    assert engine.capabilities.images
+    engine.close()
+
+
+def test_a_missing_torch_is_named_with_its_install_line() -> None:
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "from oneread.engines.onepass import load_onepass\n"
+        "from oneread.engines.onepass.fit import measure_fit\n"
+        "from oneread.errors import MissingExtra\n"
+        "try: load_onepass('x')\n"
+        "except MissingExtra as error: print(error)\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert "pip install 'oneread[torch]'" in result.stdout
