@@ -53,12 +53,13 @@ async def test_a_reader_that_does_not_load_is_reported(monkeypatch: pytest.Monke
     monkeypatch.setattr(app_module, "_load", load)
     app = create_app()
     async with app.router.lifespan_context(app), client_of(app) as client:
+        await app.state.service.settled()
+        assert "weights.bin is damaged" in caplog.text
         with pytest.raises(ReaderError):
             await app.state.service.loaded()
         ready = await client.get("/ready")
         assert (ready.status_code, ready.json()) == (503, {"status": "failing"})
         assert (await client.post("/v1/systemone", json=one(NOUL))).status_code == 503
-        assert "weights.bin is damaged" in caplog.text
 
 
 async def test_a_given_decider_is_left_open(decider: FakeDecider) -> None:

@@ -18,7 +18,7 @@ from .auth import KeyRing
 from .body import media_type, read_body, require_json
 from .dialects import systemone
 from .envelope import Envelope
-from .failures import Failure, Refused, failure_of
+from .failures import Refused, failure_of
 from .openapi import describe_body
 from .service import Service
 from .settings import Settings
@@ -111,9 +111,7 @@ async def system_one(request: Request, service: TheService) -> Response:
     body = await read_body(request, service.settings.max_body_bytes)
     parse = _parse if len(body) <= LONG_BODY else _parse_in_thread
     model, asked = await parse(body)
-    if model not in (decider.reader.name, *systemone.ALIASES):
-        known = ", ".join(dict.fromkeys((decider.reader.name, *systemone.ALIASES)))
-        raise Refused(Failure(400, "api_usage_error", f"The model is not served here. Served: {known}."))
+    systemone.check_model(model, decider.reader.name)
     answers = await service.answer(asked, _disconnected(request))
     return JSONResponse(systemone.reply(answers))
 

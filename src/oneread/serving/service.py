@@ -47,6 +47,8 @@ class Service:
         self._load = load
         self._decider = decider
         self._loading: asyncio.Task[Decider] | None = None
+        self._watched = False
+        self._started = asyncio.Event()
         self._canary: Canary | None = None
         self._canary_lock = asyncio.Lock()
 
@@ -54,15 +56,22 @@ class Service:
         """Begin loading, unless a decider was given."""
         if self._decider is None and self._loading is None:
             self._loading = asyncio.create_task(asyncio.to_thread(self._load, self.settings))
-            self._loading.add_done_callback(_report)
+            self._loading.add_done_callback(self._report)
+        self._started.set()
 
     async def loaded(self) -> Decider:
         """The decider, once it is there. Raises what loading raised."""
         if self._decider is None:
-            if self._loading is None:
-                raise RuntimeError("the service was not started")
+            self._watched = True
+            await self._started.wait()
+            assert self._loading is not None
             self._decider = await asyncio.shield(self._loading)
         return self._decider
+
+    async def settled(self) -> None:
+        """Wait until loading has ended, well or not."""
+        if self._loading is not None:
+            await asyncio.wait({self._loading})
 
     def decider(self) -> Decider:
         """The decider, or `Refused` (503) while it is loading or where that failed."""
@@ -81,6 +90,7 @@ class Service:
             Refused: status 499 when the caller left (nobody receives it).
         """
         work = asyncio.ensure_future(self.decider().adecide(request))
+        work.add_done_callback(_taken)
         watch = asyncio.ensure_future(gone)
         try:
             await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
@@ -118,12 +128,17 @@ class Service:
     async def close(self) -> None:
         """Close a decider that was loaded here."""
         if self._loading is not None:
-            await asyncio.wait({self._loading})
+            await self.settled()
             if self._loading.exception() is None:
                 await asyncio.to_thread(self._loading.result().close)
 
+    def _report(self, loading: asyncio.Task[Decider]) -> None:
+        """Put a failed load in the log where nobody waits for it: it would pass unseen."""
+        if not self._watched and not loading.cancelled() and loading.exception() is not None:
+            log.error("the reader could not be loaded: %s", loading.exception())
 
-def _report(loading: asyncio.Task[Decider]) -> None:
-    """Put a failed load in the log: where nobody awaits it, it would pass unseen."""
-    if not loading.cancelled() and loading.exception() is not None:
-        log.error("the reader could not be loaded: %s", loading.exception())
+
+def _taken(work: asyncio.Future[Answers]) -> None:
+    """Look at the outcome, so that asyncio does not log the error of a decision that nobody waits for."""
+    if not work.cancelled():
+        work.exception()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-MIB = 1024 * 1024
+API_KEY = "ONEREAD_API_KEY"
+
+MAX_BODY_BYTES = 8 * 1024 * 1024
+SHUTDOWN_S = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,21 @@ class Settings:
     reader: Path | None = None
     threads: int | None = None
     api_keys: tuple[str, ...] = ()
-    max_body_bytes: int = 8 * MIB
+    max_body_bytes: int = MAX_BODY_BYTES
     canary_age_s: float = 5.0
     canary_timeout_s: float = 10.0
+
+
+def api_key(environ: Mapping[str, str]) -> str | None:
+    """The key in the environment variable `API_KEY`; None where it is not set.
+
+    Raises:
+        ValueError: it is set but cannot serve as a key. An empty one most often is a secret that failed to arrive, so it
+            must not open the server to everybody.
+    """
+    key = environ.get(API_KEY)
+    if key is None:
+        return None
+    if not key or not all("!" <= c <= "~" for c in key):
+        raise ValueError(f"{API_KEY} is set but is empty or holds spaces or characters beyond printable ASCII")
+    return key

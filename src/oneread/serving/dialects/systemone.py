@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSche
 
 from ... import questions as domain
 from ...answers import Answer, Answers, ChoiceAnswer, NoulAnswer, ScoreAnswer
-from ...errors import InvalidRequest, Issue, Loc
+from ...errors import InvalidRequest, Issue, Loc, UnknownModel
 from ..failures import Failure
 
 DEFAULT_MODEL = "jev-latest"
@@ -198,6 +198,13 @@ def parse(value: Any) -> tuple[str, domain.Request]:
     )
     domain.validate(request)
     return wire.model, request
+
+
+def check_model(model: str, reader: str) -> None:
+    """Raise `UnknownModel` unless a request for this model is one for the reader of that name."""
+    served = dict.fromkeys((reader, *ALIASES))
+    if model not in served:
+        raise UnknownModel(f"The model is not served here. Served: {', '.join(served)}.")
 
 
 def reply(answers: Answers) -> dict[str, Any]:

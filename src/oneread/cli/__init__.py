@@ -1,0 +1,24 @@
+"""The command line: ``oneread serve | ask | doctor | version``."""
+
+from __future__ import annotations
+
+import typer
+
+from .ask import ask
+from .doctor import doctor
+from .serve import serve
+from .version import version
+
+app = typer.Typer(
+    name="oneread",
+    help="Typed answers with calibrated probabilities about a piece of evidence, in one forward pass.",
+    epilog='Example: oneread ask "The site is down!" --noul "Does this need a reply within the hour?"',
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_show_locals=False,  # locals hold evidence
+)
+app.command(epilog="Example: ONEREAD_API_KEY=change-me oneread serve --port 9000")(serve)
+app.command(epilog='Example: oneread ask "My card was charged twice" --choice "Which team?=billing,outage"')(ask)
+app.command(epilog="Example: oneread doctor --port 9000")(doctor)
+app.command(epilog="Example: oneread version")(version)
