@@ -17,6 +17,7 @@ from oneread.answers import (
     expectation,
     score_confidence,
 )
+from oneread.calibration.profile import Profile
 from oneread.questions import Choice, Noul, Question, Request, Score, option_count, validate
 
 
@@ -32,6 +33,7 @@ class FakeDecider:
     """`fault` is raised instead of answering; `hold` keeps `adecide` waiting until it is set."""
 
     reader: FakeReader = field(default_factory=FakeReader)
+    calibration: Profile | None = None
     fault: Exception | None = None
     hold: asyncio.Event | None = None
     asked: list[Request] = field(default_factory=list)

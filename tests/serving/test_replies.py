@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from oneread.calibration.profile import uncalibrated
 from oneread.errors import EngineError, InvalidRequest
 from oneread.serving.dialects import systemone
 
@@ -177,3 +178,10 @@ async def test_the_openapi_document_describes_request_and_reply(client: httpx.As
     assert {"200", "400", "401", "403", "413", "415", "422", "500", "503"} <= set(post["responses"])
     refs = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(document)))
     assert refs <= set(schemas)
+
+
+async def test_the_calibration_profile_is_named_in_the_list_of_models(client: httpx.AsyncClient, decider: FakeDecider) -> None:
+    plain = (await client.get("/v1/models")).json()["models"][0]["description"]
+    decider.calibration = uncalibrated("fake-1", "ab" * 32)
+    named = (await client.get("/v1/models")).json()["models"][0]["description"]
+    assert named == f"{plain} Calibrated by profile uncalibrated."

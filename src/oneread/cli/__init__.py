@@ -1,11 +1,13 @@
-"""The command line: ``oneread serve | ask | doctor | version``."""
+"""The command line: ``oneread serve | ask | doctor | eval | calibrate | version``."""
 
 from __future__ import annotations
 
 import typer
 
 from .ask import ask
+from .calibrate import calibrate
 from .doctor import doctor
+from .eval import evaluate
 from .serve import serve
 from .version import version
 
@@ -21,4 +23,6 @@ app = typer.Typer(
 app.command(epilog="Example: ONEREAD_API_KEY=change-me oneread serve --port 9000")(serve)
 app.command(epilog='Example: oneread ask "My card was charged twice" --choice "Which team?=billing,outage"')(ask)
 app.command(epilog="Example: oneread doctor --port 9000")(doctor)
+app.command("eval", epilog="Example: oneread eval cases.jsonl --calibration profile.json --out report/")(evaluate)
+app.command(epilog="Example: oneread calibrate cases.jsonl --target-error 0.05 --out profile.json")(calibrate)
 app.command(epilog="Example: oneread version")(version)

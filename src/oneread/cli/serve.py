@@ -9,6 +9,7 @@ import shlex
 import signal
 import socket
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,7 +23,7 @@ from .listen import CannotListen, listen, url_of
 from .options import DEFAULT_HOST, DEFAULT_PORT, READER_TODO, Host, Port, ReaderPath, Threads
 
 if TYPE_CHECKING:
-    from ..readers.reader import Reader
+    from ..decide import Decider
 
 EXAMPLE = '{"state": "Everything is down!", "questions": {"urgent": {"type": "noul", "instructions": "Is this urgent?"}}}'
 
@@ -32,6 +33,12 @@ def serve(
     port: Port = DEFAULT_PORT,
     reader: ReaderPath = None,
     threads: Threads = None,
+    calibration: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="ONEREAD_CALIBRATION", metavar="FILE", help="Calibration profile of this reader; see 'oneread calibrate'."
+        ),
+    ] = None,
     max_body_bytes: Annotated[
         int,
         typer.Option(envvar="ONEREAD_MAX_BODY_BYTES", min=1024, help="Longest request body, as sent and after decompression."),
@@ -50,7 +57,8 @@ def serve(
         key = api_key(os.environ)
     except ValueError as error:
         fail(f"{error}.", f"Set a key, or unset {API_KEY} to let every caller in.", 2)
-    settings = Settings(reader=reader, threads=threads, api_keys=(key,) if key is not None else (), max_body_bytes=max_body_bytes)
+    keys = (key,) if key is not None else ()
+    settings = Settings(reader=reader, threads=threads, calibration=calibration, api_keys=keys, max_body_bytes=max_body_bytes)
     try:
         bound = listen(host, port)
     except CannotListen as error:
@@ -80,16 +88,19 @@ async def _serve(settings: Settings, bound: socket.socket, shutdown_seconds: int
         server.should_exit = True
         await serving
     if not serving.done():
-        _announce(loading.result().reader, bound, settings)
+        _announce(loading.result(), bound, settings)
     await serving
     await loading
 
 
-def _announce(reader: Reader, bound: socket.socket, settings: Settings) -> None:
+def _announce(decider: Decider, bound: socket.socket, settings: Settings) -> None:
+    reader, profile = decider.reader, decider.calibration
     url = url_of(bound)
     host = bound.getsockname()[0]
     rows = Table.grid(padding=(0, 2))
     rows.add_row("[bold]reader[/]", f"{reader.name} ({reader.release_date})")
+    if profile is not None:
+        rows.add_row("[bold]calibration[/]", profile.name)
     rows.add_row("[bold]address[/]", url if host in url else f"{url} and every other address of this machine")
     rows.add_row("[bold]docs[/]", f"{url}/docs")
     if settings.api_keys:

@@ -72,10 +72,12 @@ def create_app(settings: Settings | None = None, decider: Decider | None = None)
 
 
 def _load(settings: Settings) -> Decider:
+    from ..calibration.profile import load_profile
     from ..decide import Decider
     from ..readers.reader import load_reader
 
-    return Decider(load_reader(settings.reader, settings.threads))
+    profile = None if settings.calibration is None else load_profile(settings.calibration)
+    return Decider(load_reader(settings.reader, settings.threads), calibration=profile)
 
 
 def _service(request: Request) -> Service:
@@ -119,8 +121,11 @@ async def system_one(request: Request, service: TheService) -> Response:
 @_api.get("/v1/models", summary="List models", response_model=systemone.ModelList, responses=_KEY_ERRORS)
 async def models(service: TheService) -> Response:
     """The reader served, under its own name and under the aliases that requests may use."""
-    reader = service.decider().reader
-    return JSONResponse(systemone.models(reader.name, reader.description, reader.release_date))
+    decider = service.decider()
+    reader, description = decider.reader, decider.reader.description
+    if decider.calibration is not None:
+        description += f" Calibrated by profile {decider.calibration.name}."
+    return JSONResponse(systemone.models(reader.name, description, reader.release_date))
 
 
 @_probes.get("/health", summary="Is the process up")

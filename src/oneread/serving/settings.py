@@ -19,6 +19,7 @@ class Settings:
     Attributes:
         reader: the directory of a reader's files; None serves the embedded one.
         threads: CPU threads of the engine; None lets the reader choose.
+        calibration: a calibration profile fitted for the reader; None keeps the reader's own temperatures.
         api_keys: the keys that open ``/v1/...``; without any, every caller is let in.
         max_body_bytes: the longest request body, as sent and after decompression.
         canary_age_s: for how many seconds ``/ready`` repeats its last canary read.
@@ -27,6 +28,7 @@ class Settings:
 
     reader: Path | None = None
     threads: int | None = None
+    calibration: Path | None = None
     api_keys: tuple[str, ...] = ()
     max_body_bytes: int = MAX_BODY_BYTES
     canary_age_s: float = 5.0
