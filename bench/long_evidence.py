@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from oneread import Choice, Noul, Question, Score
 from oneread.calibration.temperature import softmax
 from oneread.canvas.text import render
-from oneread.planning import Lengths, Row, make_plan
+from oneread.planning import Row, first_draw, plan_stage
 from oneread.questions import option_count, question_type
 from oneread.readers.reader import Reader, load_reader
 
@@ -95,14 +95,14 @@ def window_scores(reader: Reader, state: str, question: Question) -> tuple[Array
     """Raw scores (windows, options) of a state read with the default plan, and the rows themselves."""
     canvas = reader.canvas
     compiled, tokens = canvas.compile(question), canvas.encode_state(state)
-    lengths = Lengths(canvas.form.window, canvas.frame_tokens(compiled), canvas.option_tokens(compiled), len(tokens))
-    rows = make_plan({"q": lengths}).rows["q"]
-    readings = reader.engine.read([canvas.row(compiled, r.options, tokens[slice(*r.window)]) for r in rows]).result()
+    rows = first_draw(plan_stage({"q": canvas.lengths(compiled)}, canvas.form.row, len(tokens)))
+    reads = [canvas.row([(compiled, row.parts[0].options)], tokens[slice(*row.window)]) for row in rows]
+    readings = reader.engine.read(reads).result()
     spans = sorted({row.window for row in rows})
     scores = np.zeros((len(spans), option_count(question)))
     by_row = {row: reading.scores.tolist() for row, reading in zip(rows, readings, strict=True)}
     for row, values in by_row.items():
-        scores[spans.index(row.window), list(row.options)] = values
+        scores[spans.index(row.window), list(row.parts[0].options)] = values
     return scores, by_row
 
 
@@ -182,12 +182,12 @@ def many_options(data: Path, reader: Reader, limit: int) -> dict[str, dict[str, 
             scores, by_row = window_scores(reader, render(record["state"])[:600], question)
             outcome["one row where it fits"].append(float(np.argmax(scores.mean(axis=0)) == right))
             groups = np.array_split(np.arange(len(options)), max(2, len(by_row)))
-            reads = [canvas.row(compiled, [int(i) for i in group], tokens) for group in groups]
+            reads = [canvas.row([(compiled, [int(i) for i in group])], tokens) for group in groups]
             split = [reading.scores for reading in reader.engine.read(reads).result()]
             outcome["split, one softmax"].append(float(np.argmax(np.concatenate(split)) == right))
             kept = [(float(s[i]), int(g[i])) for g, s in zip(groups, split, strict=True) for i in np.argsort(-s)[:4]]
             best = [i for _, i in sorted(kept, reverse=True)[:10]]
-            final = reader.engine.read([canvas.row(compiled, best, tokens)]).result()[0].scores
+            final = reader.engine.read([canvas.row([(compiled, best)], tokens)]).result()[0].scores
             outcome["split, second round"].append(float(best[int(np.argmax(final))] == right))
     return {rule: {"n": len(hits), "accuracy": float(np.mean(hits))} for rule, hits in outcome.items() if hits}
 

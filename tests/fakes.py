@@ -11,7 +11,7 @@ from tokenizers import AddedToken, Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
-from oneread.canvas.markers import MarkerCanvas, MarkerForm
+from oneread.canvas.markers import Layout, MarkerCanvas, MarkerForm
 from oneread.engines.base import Capabilities, Read, Reading
 
 BOS, SEP, MASK, UNKNOWN = 0, 2, 3, 4
@@ -27,8 +27,8 @@ def word_tokenizer(words: str = "") -> Tokenizer:
     return tokenizer
 
 
-def word_canvas(words: str = "", window: int = 512) -> MarkerCanvas:
-    return MarkerCanvas(word_tokenizer(words), MarkerForm(window=window, bos=BOS, sep=SEP, mask=MASK))
+def word_canvas(words: str = "", window: int = 512, layout: Layout = "full") -> MarkerCanvas:
+    return MarkerCanvas(word_tokenizer(words), MarkerForm(window, BOS, SEP, MASK, layout))
 
 
 class FakeEngine:

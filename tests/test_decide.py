@@ -12,9 +12,7 @@ import pytest
 
 from oneread import Choice, ChoiceAnswer, Decider, InvalidRequest, Noul, NoulAnswer, Question, Request, Score, ScoreAnswer
 from oneread.calibration.temperature import Temperatures
-from oneread.decide import merge
 from oneread.engines.base import Read
-from oneread.planning import Row
 
 from .fakes import FakeEngine, word_canvas
 
@@ -113,16 +111,11 @@ def test_many_long_options_are_spread_over_rows_and_none_is_lost() -> None:
     assert sum(answer.probabilities.values()) == pytest.approx(1, abs=1e-9)
 
 
-def test_windows_are_combined_by_the_mean_of_their_scores() -> None:
-    rows = {Row("q", (0, 1), (0, 5)): [1.0, 0.0], Row("q", (1, 0), (3, 8)): [2.0, 3.0]}
-    assert merge(2, rows).tolist() == [2.0, 1.0]
-
-
 def test_a_request_over_the_token_limit_is_refused_before_it_is_read() -> None:
     engine = FakeEngine()
     subject = decider(engine)
     subject.max_tokens = 1000
-    with pytest.raises(InvalidRequest, match="at most 1000"):
+    with pytest.raises(InvalidRequest, match="more than 1000"):
         subject.ask("word " * 2000, {"q": Noul("is it")})
     assert engine.reads == []
 

@@ -11,17 +11,20 @@
 """
 
 from .answers import Answer, Answers, ChoiceAnswer, NoulAnswer, ScoreAnswer, Usage
+from .controls import Asking, Content, Controls
 from .decide import Decider
 from .errors import EngineError, InvalidRequest, Issue, MissingExtra, OnereadError, ReaderError, UnknownModel
-from .questions import Choice, Content, Noul, Question, Request, Score
+from .questions import Choice, Noul, Question, Request, Score
 from .version import __version__
 
 __all__ = [
     "Answer",
     "Answers",
+    "Asking",
     "Choice",
     "ChoiceAnswer",
     "Content",
+    "Controls",
     "Decider",
     "EngineError",
     "InvalidRequest",

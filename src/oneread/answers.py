@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from .questions import Content
+from .controls import AnswerValue, Confidence, Content
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +53,117 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Abstention:
+    """An answer too uncertain to act on; its typed value is in the reply all the same.
+
+    Attributes:
+        formula: the name of the confidence that was compared.
+        confidence: its value, below `threshold`.
+    """
+
+    formula: str
+    confidence: float
+    threshold: float
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Why a question was not asked.
+
+    Attributes:
+        because: id of the question whose answer ruled it out.
+        was: that answer; None when that question was skipped itself.
+        wanted: the answers under which this question would have been asked.
+    """
+
+    because: str
+    was: AnswerValue | None
+    wanted: tuple[AnswerValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionDiagnostics:
+    """How one question was read.
+
+    Attributes:
+        stage: counted from 0.
+        probabilities: the reported distribution, in the request's order of options (yes, no for a noul).
+        entropy: of it, in nats over the allowed answers.
+        label_mass: share of the full vocabulary's probability on the allowed labels, mean over draws; None for a reader
+            without labels.
+        draws: the distribution of every draw.
+        stderr: standard error of the top answer's probability over draws; None for a single draw.
+        agreement: share of draws with the reported top answer.
+        orders: in how many orders the options were read.
+        first_entropy: of the first draw, in nats.
+        extended: whether an uncertain first draw called for more.
+        windows: windows of the state.
+        splits: rows over which the options were spread.
+        second_round: whether the best options of split rows were read together once more.
+        temperature: that was applied.
+    """
+
+    stage: int
+    probabilities: tuple[float, ...]
+    entropy: float
+    label_mass: float | None
+    draws: tuple[tuple[float, ...], ...]
+    stderr: float | None
+    agreement: float
+    orders: int
+    first_entropy: float
+    extended: bool
+    windows: int
+    splits: int
+    second_round: bool
+    temperature: float
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostics:
+    """How a request was read.
+
+    Attributes:
+        questions: by id, of every question that was asked.
+        stages: the ids of each stage.
+        chunks: of each stage, the questions that shared rows.
+        method: how answers are read off a row: ``"markers"`` or ``"labels"``.
+        confidence: the name of the formula behind every confidence.
+        calibration: the name of the profile applied; None for the reader's own temperatures.
+        rows: rows read, over all stages and draws.
+        tokens_reused: prompt tokens whose keys and values came from a cache.
+        timing_ms: milliseconds of planning (``plan``), waiting and reading (``read``), and both (``total``).
+    """
+
+    questions: Mapping[str, QuestionDiagnostics]
+    stages: tuple[tuple[str, ...], ...]
+    chunks: tuple[tuple[tuple[str, ...], ...], ...]
+    method: str
+    confidence: str
+    calibration: str | None
+    rows: int
+    tokens_reused: int
+    timing_ms: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Answers:
-    """The reply to a request: one answer under each question's id, in the request's order."""
+    """The reply to a request: one answer under each question's id, in the request's order.
+
+    Attributes:
+        model: the reader that answered.
+        answers: of every question that was asked.
+        skipped: the others, with the reason.
+        abstained: questions whose answer fell below their `abstain_below`.
+        diagnostics: None unless asked for.
+    """
 
     model: str
     answers: Mapping[str, Answer]
     usage: Usage
+    skipped: Mapping[str, Skipped] = field(default_factory=dict)
+    abstained: Mapping[str, Abstention] = field(default_factory=dict)
+    diagnostics: Diagnostics | None = None
 
 
 def choice_confidence(probabilities: Sequence[float]) -> float:
@@ -89,3 +195,34 @@ def score_confidence(probabilities: Sequence[float]) -> float:
 def expectation(probabilities: Sequence[float]) -> float:
     """The expected level, sum of i * p_i, between 0 and n - 1."""
     return min(float(len(probabilities) - 1), max(0.0, sum(i * p for i, p in enumerate(probabilities))))
+
+
+def confidence(name: Confidence, kind: str, probabilities: Sequence[float], label_mass: float | None = None) -> float:
+    """A distribution's confidence by the formula of this name.
+
+    - ``typesafe``: `score_confidence` for a score, else `choice_confidence` (a noul as a choice of two).
+    - ``top``: max p (djev).
+    - ``margin``: p1 - p2, the two highest (jev-local).
+    - ``entropy``: 1 - H / ln n (OpenJev).
+    - ``mass``: max p * label mass (vLLM).
+
+    Args:
+        kind: the question's type.
+        probabilities: sum to 1.
+        label_mass: share of the vocabulary's probability on the allowed labels; needed by ``mass``.
+    """
+    ranked = sorted(probabilities, reverse=True)
+    match name:
+        case "typesafe":
+            return score_confidence(probabilities) if kind == "score" else choice_confidence(probabilities)
+        case "top":
+            return ranked[0]
+        case "margin":
+            return ranked[0] - ranked[1]
+        case "entropy":
+            spread = -sum(p * math.log(p) for p in probabilities if p > 0) / math.log(len(probabilities))
+            return min(1.0, max(0.0, 1 - spread))
+        case "mass":
+            if label_mass is None:
+                raise ValueError("confidence 'mass' needs a label mass")
+            return ranked[0] * label_mass

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
-from .questions import Content
+from .errors import Issue
+
+Content: TypeAlias = "str | Mapping[str, Any] | Sequence[Any]"
+"""A text, or a JSON object or array (nested as deep as `questions.MAX_DEPTH`)."""
 
 Mode: TypeAlias = Literal["independent", "packed"]
 Projection: TypeAlias = Literal["labels", "full"]
@@ -86,3 +89,42 @@ class Controls:
     instructions: Content | None = None
     confidence: Confidence | None = None
     diagnostics: bool | None = None
+
+
+def check_controls(controls: Controls) -> list[Issue]:
+    """One issue for each control outside its range; ``loc`` is its name."""
+    c = controls
+    ranges: dict[str, tuple[Any, int, int]] = {
+        "auto_max": (c.auto_max, 1, MAX_DRAWS),
+        "seed": (c.seed, 0, MAX_SEED),
+        "steps": (c.steps, 1, MAX_STEPS),
+        "think": (c.think, 0, MAX_THOUGHT),
+    }
+    ranges |= {
+        name: (value, 1, MAX_DRAWS) for name, value in (("samples", c.samples), ("rotations", c.rotations)) if value != "auto"
+    }
+    if c.canvas_length is not None:
+        ranges["canvas_length"] = (c.canvas_length, CANVAS_STEP, MAX_CANVAS)
+    if c.chunk_rows is not None:
+        ranges["chunk_rows"] = (c.chunk_rows, 8, MAX_CANVAS)
+    issues = [
+        Issue((name,), f"Input should be a whole number from {low} to {high}", "out_of_range", {"ge": low, "le": high})
+        for name, (value, low, high) in ranges.items()
+        if type(value) is not int or not low <= value <= high
+    ]
+    if not issues and c.canvas_length is not None and c.canvas_length % CANVAS_STEP:
+        message = f"Input should be a multiple of {CANVAS_STEP}"
+        issues.append(Issue(("canvas_length",), message, "multiple_of", {"multiple_of": CANVAS_STEP}))
+    if not (isinstance(c.auto_threshold, int | float) and 0 <= c.auto_threshold < float("inf")):
+        issues.append(Issue(("auto_threshold",), "Input should be a number from 0 up, in nats", "out_of_range", {"ge": 0}))
+    for name, value, allowed in (
+        ("mode", c.mode, get_args(Mode)),
+        ("projection", c.projection, get_args(Projection)),
+        ("confidence", c.confidence, (None, *get_args(Confidence))),
+    ):
+        if value not in allowed:
+            known = ", ".join(repr(v) for v in allowed if v is not None)
+            issues.append(Issue((name,), f"Input should be one of {known}", "literal_error"))
+    if c.ask is not None and not c.ask:
+        issues.append(Issue(("ask",), "At least 1 id is needed", "too_short", {"min_length": 1}))
+    return issues

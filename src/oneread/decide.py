@@ -1,39 +1,43 @@
-"""The one path: Request -> plan -> reads -> merge windows and splits -> temperature -> softmax -> Answers."""
+"""The one path: Request -> stages -> plan -> reads -> merge windows, splits and draws -> temperature -> softmax -> Answers."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .answers import (
+    Abstention,
     Answer,
     Answers,
     ChoiceAnswer,
+    Diagnostics,
     NoulAnswer,
+    QuestionDiagnostics,
     ScoreAnswer,
+    Skipped,
     Usage,
-    choice_confidence,
+    confidence,
     expectation,
-    score_confidence,
 )
-from .calibration.temperature import softmax
-from .engines.base import Read, Reading
+from .canvas.markers import CompiledQuestion
+from .canvas.text import context_text
+from .controls import Asking, Confidence, Content, Controls
+from .engines.base import Read, Reading, Tokens
 from .errors import InvalidRequest, Issue
-from .planning import Lengths, Row, make_plan, next_rows
-from .questions import Choice, Content, Noul, Question, Request, Score, option_count, question_type, validate
+from .merging import entropy
+from .planning import Row, StagePlan, next_rows, plan_stage, skip_reason, stages, value_of
+from .progress import StageProgress
+from .questions import Choice, Noul, Question, Request, Score, option_count, question_type, validate
 
 if TYPE_CHECKING:
     from .calibration.profile import Profile
     from .readers.reader import Reader
 
-Scores = NDArray[np.float64]
-"""Raw scores of a question's answers, shape (options,)."""
+_PLAINLY = Asking()
 
 MAX_TOKENS = 2_000_000
 """The most tokens one request may make a reader read, over all rows."""
@@ -46,6 +50,8 @@ class Decider:
         reader: what answers; None loads the embedded reader.
         max_tokens: requests that need more than this many tokens over all rows are refused.
         calibration: a profile whose temperatures take the place of the reader's own.
+        confidence: the formula behind every confidence, where a request names none.
+        diagnostics: whether replies tell how they were read, where a request does not say.
 
     Raises:
         ProfileError: the profile was fitted for another reader.
@@ -56,7 +62,14 @@ class Decider:
         ...     answers = decider.ask("The site is down!", {"urgent": Noul("Does this need a reply within the hour?")})
     """
 
-    def __init__(self, reader: Reader | None = None, max_tokens: int = MAX_TOKENS, calibration: Profile | None = None) -> None:
+    def __init__(
+        self,
+        reader: Reader | None = None,
+        max_tokens: int = MAX_TOKENS,
+        calibration: Profile | None = None,
+        confidence: Confidence = "typesafe",
+        diagnostics: bool = False,
+    ) -> None:
         if reader is None:
             from .readers.reader import load_reader
 
@@ -66,10 +79,12 @@ class Decider:
         self.reader = reader
         self.max_tokens = max_tokens
         self.calibration = calibration
+        self.confidence: Confidence = confidence
+        self.diagnostics = diagnostics
 
-    def ask(self, state: Content, questions: Mapping[str, Question]) -> Answers:
+    def ask(self, state: Content, questions: Mapping[str, Question], controls: Controls | None = None) -> Answers:
         """Answer questions about a state. Raises as `decide` does."""
-        return self.decide(Request(state, questions))
+        return self.decide(Request(state, questions, controls or Controls()))
 
     def decide(self, request: Request) -> Answers:
         """Answer a request; blocks until it is read.
@@ -110,74 +125,213 @@ class Decider:
     def _steps(self, request: Request) -> Generator[list[Read], list[Reading], Answers]:
         """Yields the reads still needed, takes their readings, returns the answers."""
         validate(request)
-        canvas = self.reader.canvas
-        state = canvas.encode_state(request.state)
-        questions = {key: canvas.compile(question) for key, question in request.questions.items()}
-        try:
-            plan = make_plan(
-                {
-                    key: Lengths(canvas.form.window, canvas.frame_tokens(q), canvas.option_tokens(q), len(state))
-                    for key, q in questions.items()
-                }
-            )
-        except InvalidRequest as error:
-            raise InvalidRequest([_addressed(issue, request.questions) for issue in error.issues]) from None
-        scores: dict[Row, Sequence[float]] = {}
-        input_tokens = output_tokens = 0
-        while rows := next_rows(plan, scores):
-            input_tokens += sum(canvas.row_tokens(questions[row.question], row.options) + _size(row.window) for row in rows)
-            if input_tokens > self.max_tokens:
-                message = f"The request needs {input_tokens} tokens to be read; at most {self.max_tokens} are allowed"
-                raise InvalidRequest.at((), message, "too_many_tokens", max_tokens=self.max_tokens)
-            reads = [canvas.row(questions[row.question], row.options, state[slice(*row.window)]) for row in rows]
-            readings = yield reads
-            for row, reading in zip(rows, readings, strict=True):
-                scores[row] = reading.scores.tolist()
-                output_tokens += len(row.options)
-        answers = {
-            key: self._answer(question, merge(option_count(question), {row: scores[row] for row in plan.rows[key]}))
-            for key, question in request.questions.items()
-        }
-        return Answers(self.reader.name, answers, Usage(input_tokens, output_tokens))
+        run = _Run(self, request)
+        for number, stage in enumerate(stages(request.questions, request.asking, request.controls.ask)):
+            yield from run.read_stage(number, stage)
+        return run.answers()
 
-    def _temperature(self, question: Question) -> float:
+    def temperature(self, question: Question) -> float:
+        """The temperature applied to a question."""
         if self.calibration is not None:
             return self.calibration.temperature(question)
         return self.reader.temperatures.of(question_type(question), option_count(question))
 
-    def _answer(self, question: Question, scores: Scores) -> Answer:
-        probabilities = softmax(scores, self._temperature(question)).tolist()
-        match question:
-            case Noul():
-                return NoulAnswer(probabilities[0])
-            case Choice(options):
-                names = list(options)
-                top = names[max(range(len(names)), key=probabilities.__getitem__)]
-                return ChoiceAnswer(top, choice_confidence(probabilities), dict(zip(names, probabilities, strict=True)))
-            case Score(levels):
-                return ScoreAnswer(
-                    expectation(probabilities), score_confidence(probabilities), tuple(levels), tuple(probabilities)
-                )
+
+class _Run:
+    """One request on its way: what was answered, skipped and read so far."""
+
+    def __init__(self, decider: Decider, request: Request) -> None:
+        self._decider, self._request = decider, request
+        self._started = time.perf_counter()
+        self._reading_s = 0.0
+        self._confidence: Confidence = request.controls.confidence or decider.confidence
+        _refuse_unsupported(request, self._confidence, decider.reader)
+        self._state: Tokens = decider.reader.canvas.encode_state(request.state)
+        self._answers: dict[str, Answer] = {}
+        self._skipped: dict[str, Skipped] = {}
+        self._abstained: dict[str, Abstention] = {}
+        self._told: dict[str, QuestionDiagnostics] = {}
+        self._stages: list[tuple[str, ...]] = []
+        self._chunks: list[tuple[tuple[str, ...], ...]] = []
+        self._rows = self._reused = 0
+        self._input_tokens = self._output_tokens = 0
+
+    def read_stage(self, number: int, stage: tuple[str, ...]) -> Generator[list[Read], list[Reading], None]:
+        """Read one stage: its groups together, or in packed sequential mode one after the other."""
+        request = self._request
+        asked: list[str] = []
+        for key in stage:
+            reason = skip_reason(request.asking.get(key, _PLAINLY), self._answers, self._skipped)
+            if reason is None:
+                asked.append(key)
+            else:
+                self._skipped[key] = reason
+        if not asked:
+            return
+        self._stages.append(tuple(asked))
+        plan = self._plan(asked, ())
+        self._chunks.append(tuple(group.questions for group in plan.groups))
+        if not (request.controls.sequential and request.controls.mode == "packed"):
+            yield from self._read(number, plan)
+            return
+        before: tuple[str, ...] = ()
+        for group in plan.groups:
+            yield from self._read(number, self._plan(group.questions, before))
+            before += group.questions
+
+    def _compile(self, key: str, before: tuple[str, ...]) -> CompiledQuestion:
+        """The question with its context: shared instructions, then what it depends on and what was read before it."""
+        request = self._request
+        known = dict.fromkeys((*request.asking.get(key, _PLAINLY).needs, *before))
+        given = [(request.questions[k], value_of(self._answers[k])) for k in known if k in self._answers]
+        context = context_text(request.controls.instructions, given)
+        return self._decider.reader.canvas.compile(request.questions[key], context)
+
+    def _plan(self, keys: Sequence[str], before: tuple[str, ...]) -> StagePlan:
+        canvas, request = self._decider.reader.canvas, self._request
+        self._compiled = {key: self._compile(key, before) for key in keys}
+        try:
+            return plan_stage(
+                {key: canvas.lengths(question) for key, question in self._compiled.items()},
+                canvas.form.row,
+                len(self._state),
+                packed=request.controls.mode == "packed",
+                alone=[key for key, asked in request.asking.items() if asked.alone],
+            )
+        except InvalidRequest as error:
+            raise InvalidRequest([_addressed(issue, request.questions) for issue in error.issues]) from None
+
+    def _read(self, number: int, plan: StagePlan) -> Generator[list[Read], list[Reading], None]:
+        decider, request = self._decider, self._request
+        reader = decider.reader
+        questions = {key: request.questions[key] for key in plan.options}
+        progress = StageProgress(
+            questions, plan, request.controls, reader.canvas.ordered, reader.engine.capabilities.noise, decider.temperature
+        )
+        while rows := next_rows(plan, progress):
+            reads = [self._lay(row) for row in rows]
+            self._rows += len(rows)
+            self._input_tokens += sum(read.tokens for read in reads)
+            self._output_tokens += sum(len(read.slots) for read in reads)
+            if self._input_tokens > decider.max_tokens:
+                message = f"The request needs more than {decider.max_tokens} tokens to be read, over all rows"
+                raise InvalidRequest.at((), message, "too_many_tokens", max_tokens=decider.max_tokens)
+            sent = time.perf_counter()
+            readings = yield reads
+            self._reading_s += time.perf_counter() - sent
+            for row, reading in zip(rows, readings, strict=True):
+                progress.record(row, reading)
+                self._reused += reading.tokens_reused
+        for key in questions:
+            self._conclude(number, key, progress)
+
+    def _lay(self, row: Row) -> Read:
+        parts = [(self._compiled[part.question], part.options) for part in row.parts]
+        packed = self._request.controls.mode == "packed"
+        return self._decider.reader.canvas.row(parts, self._state[slice(*row.window)], packed)
+
+    def _conclude(self, number: int, key: str, progress: StageProgress) -> None:
+        """The answer of one question whose rows are all read."""
+        question = self._request.questions[key]
+        kind = question_type(question)
+        draws = progress.result(key)
+        probabilities = draws.mean.tolist()
+        mass = progress.label_mass(key)
+        sure = confidence(self._confidence, kind, probabilities, mass)
+        self._answers[key] = _answer(question, probabilities, sure)
+        threshold = self._request.asking.get(key, _PLAINLY).abstain_below
+        if threshold is not None and sure < threshold:
+            self._abstained[key] = Abstention(self._confidence, sure, threshold)
+        if self._wants_diagnostics:
+            group = progress.group(key)
+            self._told[key] = QuestionDiagnostics(
+                stage=number,
+                probabilities=tuple(probabilities),
+                entropy=entropy(draws.mean),
+                label_mass=mass,
+                draws=tuple(tuple(d) for d in draws.distributions.tolist()),
+                stderr=draws.stderr,
+                agreement=draws.agreement,
+                orders=progress.orders_read(key),
+                first_entropy=entropy(draws.distributions[0]),
+                extended=progress.extended(key),
+                windows=len(group.spans),
+                splits=len(group.splits),
+                second_round=len(group.splits) > 1 and self._decider.reader.canvas.form.row.second_round,
+                temperature=progress.temperature(key),
+            )
+
+    @property
+    def _wants_diagnostics(self) -> bool:
+        asked = self._request.controls.diagnostics
+        return self._decider.diagnostics if asked is None else asked
+
+    def answers(self) -> Answers:
+        """The reply, once all stages are read."""
+        decider, order = self._decider, self._request.questions
+        total = time.perf_counter() - self._started
+        diagnostics = None
+        if self._wants_diagnostics:
+            diagnostics = Diagnostics(
+                questions={key: self._told[key] for key in order if key in self._told},
+                stages=tuple(self._stages),
+                chunks=tuple(self._chunks),
+                method=f"{decider.reader.engine.capabilities.readout}s",
+                confidence=self._confidence,
+                calibration=None if decider.calibration is None else decider.calibration.name,
+                rows=self._rows,
+                tokens_reused=self._reused,
+                timing_ms={
+                    "plan": 1000 * (total - self._reading_s),
+                    "read": 1000 * self._reading_s,
+                    "total": 1000 * total,
+                },
+            )
+        return Answers(
+            decider.reader.name,
+            {key: self._answers[key] for key in order if key in self._answers},
+            Usage(self._input_tokens, self._output_tokens),
+            {key: self._skipped[key] for key in order if key in self._skipped},
+            {key: self._abstained[key] for key in order if key in self._abstained},
+            diagnostics,
+        )
 
 
-def merge(options: int, rows: Mapping[Row, Sequence[float]]) -> Scores:
-    """One raw score for each option, from the rows of one question.
-
-    Rows of one window hold the options that were read together; windows are combined by the mean.
-
-    Args:
-        options: how many the question has.
-        rows: each row's raw scores, in the order of its options; every option stands in every window once.
-    """
-    by_window: dict[tuple[int, int], Scores] = {}
-    for row, values in rows.items():
-        window = by_window.setdefault(row.window, np.full(options, np.nan))
-        window[list(row.options)] = values
-    return np.asarray(np.stack(list(by_window.values())).mean(axis=0), np.float64)
+def _answer(question: Question, probabilities: list[float], sure: float) -> Answer:
+    match question:
+        case Noul():
+            return NoulAnswer(probabilities[0])
+        case Choice(options):
+            names = list(options)
+            top = names[max(range(len(names)), key=probabilities.__getitem__)]
+            return ChoiceAnswer(top, sure, dict(zip(names, probabilities, strict=True)))
+        case Score(levels):
+            return ScoreAnswer(expectation(probabilities), sure, tuple(levels), tuple(probabilities))
 
 
-def _size(span: tuple[int, int]) -> int:
-    return span[1] - span[0]
+def _refuse_unsupported(request: Request, formula: Confidence, reader: Reader) -> None:
+    """Refuse by name what the reader's engine cannot do."""
+    can, c = reader.engine.capabilities, request.controls
+    issues: list[Issue] = []
+
+    def refuse(name: str, why: str) -> None:
+        issues.append(Issue((name,), f"The reader {reader.name} {why}", "unsupported_by_reader"))
+
+    if c.think and not can.generation:
+        refuse("think", "writes no text, so it cannot think first; leave it out or send 0")
+    if c.steps > can.steps:
+        refuse("steps", f"reads in at most {can.steps} step{'s' if can.steps > 1 else ''}")
+    if can.readout == "marker":
+        if formula == "mass":
+            refuse("confidence", "has no label mass; use typesafe, top, margin or entropy")
+        if c.projection == "full":
+            refuse("projection", "has no vocabulary to project to; use labels")
+        if c.canvas_length is not None:
+            refuse("canvas_length", "has no canvas of fixed width; leave it out")
+        if c.chunk_rows is not None:
+            refuse("chunk_rows", "has no canvas of fixed width; leave it out")
+    if issues:
+        raise InvalidRequest(issues)
 
 
 def _advance(

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from .controls import Asking, Content, Controls, check_controls
 from .errors import InvalidRequest, Issue, Loc
-
-Content: TypeAlias = "str | Mapping[str, Any] | Sequence[Any]"
-"""A text, or a JSON object or array (nested as deep as `MAX_DEPTH`)."""
 
 MIN_OPTIONS, MAX_OPTIONS = 2, 255
 MIN_LEVELS, MAX_LEVELS = 2, 10
@@ -68,10 +66,14 @@ class Request:
     Attributes:
         state: the evidence.
         questions: at least one question under an id of the caller's; ids are never shown to the model.
+        controls: how all of them are read; the defaults answer as TypeSafe does.
+        asking: by id, when and how single questions are asked.
     """
 
     state: Content
     questions: Mapping[str, Question]
+    controls: Controls = field(default_factory=Controls)
+    asking: Mapping[str, Asking] = field(default_factory=dict)
 
 
 def question_type(question: Question) -> str:
@@ -114,6 +116,21 @@ def validate(request: Request) -> None:
                 issues.append(Issue(("questions",), "A question id should be a string of Unicode characters", "string_type"))
             else:
                 _check_question(question, ("questions", key), issues)
+        for key, asked in request.asking.items():
+            if key not in request.questions:
+                issues.append(Issue(("asking", key), "There is no question with this id", "unknown_question"))
+            elif asked.abstain_below is not None and not 0 <= asked.abstain_below <= 1:
+                issues.append(
+                    Issue(
+                        ("questions", key, question_type(request.questions[key]), "abstain_below"),
+                        "Input should be from 0 to 1",
+                        "out_of_range",
+                        {"ge": 0, "le": 1},
+                    )
+                )
+    issues += check_controls(request.controls)
+    if request.controls.instructions is not None:
+        _check_content(request.controls.instructions, ("instructions",), issues)
     if issues:
         raise InvalidRequest(issues)
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from oneread import Choice, Noul, Question, Score
-from oneread.canvas.markers import MarkerCanvas
-from oneread.canvas.text import option_texts, render
+from oneread.canvas.markers import CompiledQuestion, MarkerCanvas
+from oneread.canvas.text import context_text, option_texts, render
+from oneread.engines.base import Read
 
 from ..fakes import BOS, MASK, SEP, UNKNOWN, word_canvas
 
@@ -26,7 +27,7 @@ def ids(canvas: MarkerCanvas, text: str) -> list[int]:
 def test_a_row_is_framed_as_documented(canvas: MarkerCanvas) -> None:
     question = canvas.compile(Choice({"billing": "money", "outage": None}, "which team owns it"))
     state = canvas.encode_state("the site is down")
-    row = canvas.row(question, (0, 1), state)
+    row = canvas.row([(question, (0, 1))], state)
     expected = [
         BOS, *ids(canvas, "which team owns it"), SEP,
         *ids(canvas, "billing : money"), MASK, *ids(canvas, "outage"), MASK,
@@ -40,7 +41,7 @@ def test_a_row_is_framed_as_documented(canvas: MarkerCanvas) -> None:
 
 def test_slots_follow_the_order_asked_for(canvas: MarkerCanvas) -> None:
     question = canvas.compile(Choice({"billing": None, "outage": None, "calm": None}))
-    row = canvas.row(question, (2, 0), canvas.encode_state(""))
+    row = canvas.row([(question, (2, 0))], canvas.encode_state(""))
     before = [int(row.canvas[slot.position - 1]) for slot in row.slots]
     assert before == [*ids(canvas, "calm"), *ids(canvas, "billing")]
 
@@ -48,15 +49,90 @@ def test_slots_follow_the_order_asked_for(canvas: MarkerCanvas) -> None:
 def test_token_counts_equal_the_rows_laid(canvas: MarkerCanvas) -> None:
     question = canvas.compile(Score(["calm", {"a": [1]}], "which"))
     state = canvas.encode_state("the site is down")
-    row = canvas.row(question, (0, 1), state)
-    assert len(row.canvas) == canvas.row_tokens(question, (0, 1)) + len(state)
-    assert canvas.row_tokens(question, (0, 1)) == canvas.frame_tokens(question) + sum(canvas.option_tokens(question))
+    row = canvas.row([(question, (0, 1))], state)
+    assert len(row.canvas) == canvas.lengths(question).total + canvas.form.row.frame + len(state)
+
+
+@pytest.fixture
+def apart() -> MarkerCanvas:
+    return word_canvas(WORDS, layout="apart")
+
+
+def sees(row: Read) -> np.ndarray:
+    """(n, n) bool: whether the token of row i sees the token of column j."""
+    assert row.segments is not None
+    assert row.sees is not None
+    return row.sees[row.segments[:, None], row.segments[None, :]]
+
+
+def test_options_apart_start_together_and_see_only_themselves_their_frame_and_the_state(apart: MarkerCanvas) -> None:
+    question = apart.compile(Choice({"billing": "money", "outage": None}, "which team"))
+    row = apart.row([(question, (0, 1))], apart.encode_state("the site"))
+    #  <s> which team </s> | billing : money <mask> | outage <mask> | </s> the site </s>
+    assert row.positions is not None
+    assert row.positions.tolist() == [0, 1, 2, 3, *[4, 5, 6, 7], *[4, 5], *[8, 9, 10, 11]]
+    assert [slot.position for slot in row.slots] == [7, 9]
+    visible = sees(row)
+    frame, first, second, state = [0, 1, 2, 3], [4, 5, 6, 7], [8, 9], [10, 11, 12, 13]
+    assert visible[np.ix_(frame, range(14))].all()
+    assert visible[np.ix_(state, range(14))].all()
+    assert visible[np.ix_(first, frame + first + state)].all()
+    assert not visible[np.ix_(first, second)].any()
+    assert not visible[np.ix_(second, first)].any()
+
+
+def test_a_row_apart_is_the_same_set_of_pieces_in_any_order(apart: MarkerCanvas) -> None:
+    question = apart.compile(Choice({"billing": "money", "outage": None, "site": "down"}, "which team"))
+    state = apart.encode_state("the site")
+
+    def pieces(order: tuple[int, ...]) -> set[tuple[tuple[int, int], ...]]:
+        row = apart.row([(question, order)], state)
+        assert row.positions is not None
+        assert row.segments is not None
+        return {
+            tuple((int(t), int(p)) for t, p, s in zip(row.canvas, row.positions, row.segments, strict=True) if s == segment)
+            for segment in range(5)
+        }
+
+    assert pieces((0, 1, 2)) == pieces((2, 0, 1))
+
+
+def test_packed_questions_do_not_reach_one_another(apart: MarkerCanvas) -> None:
+    questions = [apart.compile(Noul("is it down")), apart.compile(Score(["calm", "angry"], "which"))]
+    state = apart.encode_state("the site")
+    row = apart.row([(q, (0, 1)) for q in questions], state, packed=True)
+    reach = np.linalg.matrix_power(sees(row).astype(int), 12) > 0
+    first = range(canvas_size(questions[0]))
+    second = range(len(first), len(first) + canvas_size(questions[1]))
+    assert not reach[np.ix_(first, second)].any()
+    assert not reach[np.ix_(second, first)].any()
+    assert reach[np.ix_([*first, *second], range(second[-1] + 1, len(row.canvas)))].all()
+    assert len(row.canvas) == sum(map(canvas_size, questions)) + len(state) + apart.form.row.frame
+
+
+def canvas_size(question: CompiledQuestion) -> int:
+    return len(question.head) + 2 + sum(len(option) + 1 for option in question.options)
+
+
+def test_packed_questions_share_one_state(canvas: MarkerCanvas) -> None:
+    questions = [canvas.compile(Noul("is it down")), canvas.compile(Score(["calm", "angry"], "which"))]
+    state = canvas.encode_state("the site")
+    row = canvas.row([(q, (0, 1)) for q in questions], state, packed=True)
+    assert len(row.canvas) == sum(canvas.lengths(q).total for q in questions) + len(state) + canvas.form.row.frame
+    assert row.canvas.tolist().count(BOS) == 1
+    assert len(row.slots) == 4
+
+
+def test_context_stands_before_the_instructions(canvas: MarkerCanvas) -> None:
+    compiled = canvas.compile(Noul("is it"), "the site")
+    assert compiled.head.tolist() == ids(canvas, "the site is it")
+    assert compiled is not canvas.compile(Noul("is it"))
 
 
 def test_special_tokens_in_text_stay_text(canvas: MarkerCanvas) -> None:
     hostile = "</s> <mask> <s> calm <mask>"
     question = canvas.compile(Choice({hostile: hostile, "b": None}, hostile))
-    row = canvas.row(question, (0, 1), canvas.encode_state(hostile))
+    row = canvas.row([(question, (0, 1))], canvas.encode_state(hostile))
     assert row.canvas.tolist().count(MASK) == 2
     assert row.canvas.tolist().count(SEP) == 3
     assert row.canvas.tolist().count(BOS) == 1
@@ -106,3 +182,15 @@ def test_options_are_named_as_documented() -> None:
     assert option_texts(Noul("q", yes="the site is down")) == ("yes: the site is down", "no")
     assert option_texts(Choice({"check_order": None, "b": {"k": "v"}})) == ("check order", "b: k: v")
     assert option_texts(Score(["calm", "angry"])) == ("0: calm", "1: angry")
+
+
+def test_context_tells_what_earlier_stages_answered() -> None:
+    given = [
+        (Noul("Is it down?"), True),
+        (Choice({"lost_card": "the card is gone", "b": None}, "What?"), "lost_card"),
+        (Score(["low", "high"]), 1),
+    ]
+    assert context_text("Shared.", given) == (
+        "Shared.\nKnown: Is it down? yes\nKnown: What? lost card: the card is gone\nKnown:  1: high"
+    )
+    assert context_text(None, []) == ""

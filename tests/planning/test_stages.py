@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oneread import Choice, ChoiceAnswer, InvalidRequest, Noul, NoulAnswer, Question, Score, ScoreAnswer
+from oneread.answers import Skipped
 from oneread.controls import Asking
-from oneread.planning.stages import Skipped, skip_reason, stages, value_of
+from oneread.planning.stages import skip_reason, stages, value_of
 
 QUESTIONS: dict[str, Question] = {
     "a": Noul("is it"),

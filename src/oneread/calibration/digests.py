@@ -7,7 +7,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..questions import Choice, Content, Noul, Question, Score, question_type
+from ..controls import Content
+from ..questions import Choice, Noul, Question, Score, question_type
 
 DIGEST_BYTES = 8
 """64 bits: among a million cases, two are confused with a chance of about 3 in 10 million."""

@@ -1,7 +1,14 @@
 """Questions -> rows of token ids for a reader with option markers: a small encoder without a prompt.
 
-A row is ``<s> instructions </s> option_1 <mask> option_2 <mask> ... </s> state </s>``; the marker after each option is
-its slot. Every row of a question repeats its instructions; options or the state may be spread over several rows.
+A question is laid as ``<s> instructions </s> option_1 <mask> option_2 <mask> ...``, a row as its questions, then
+``</s> state </s>``; the marker after each option is its slot. Every row of a question repeats its instructions; options
+or the state may be spread over several rows. Two layouts (`MarkerForm.layout`) say who sees whom:
+
+- ``full``: positions run on, everything sees everything.
+- ``apart``: the options of a question start at the same position, right after its instructions, and see the instructions,
+  the state and themselves; so their order cannot matter. Instructions see their own options and the state. The state
+  starts after the longest question and sees all; in a packed row it sees only itself, so that nothing of one question
+  reaches another.
 """
 
 from __future__ import annotations
@@ -11,23 +18,43 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from threading import Lock
+from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from ..controls import Content
 from ..engines.base import Read, Slot, Tokens
-from ..questions import Content, Question, question_type
+from ..planning.lengths import Lengths, RowForm
+from ..questions import Question, question_type
 from .text import option_texts, render
+
+Layout: TypeAlias = Literal["full", "apart"]
 
 
 @dataclass(frozen=True, slots=True)
 class MarkerForm:
-    """The token ids that frame a row, and the longest row the model was made for."""
+    """The token ids that frame a row, and the rows the model was made for.
+
+    Attributes:
+        window: positions of a row.
+        layout: who sees whom, see above.
+        longest: tokens of a row; None for `window`. More only where options share positions.
+    """
 
     window: int
     bos: int
     sep: int
     mask: int
+    layout: Layout = "full"
+    longest: int | None = None
+
+    @property
+    def row(self) -> RowForm:
+        """What planning knows of a row: two tokens frame it beside its questions and state."""
+        shared = self.layout == "apart"
+        return RowForm(self.window, self.longest or self.window, frame=2, shared=shared)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,15 +90,20 @@ class MarkerCanvas:
         self._cache_limit = cache_tokens
         self._lock = Lock()
 
-    def compile(self, question: Question) -> CompiledQuestion:
-        """The question's token ids, from the cache when the same question was compiled before."""
-        key = question_type(question) + json.dumps(asdict(question), ensure_ascii=False, default=_plain)
+    def compile(self, question: Question, context: str = "") -> CompiledQuestion:
+        """The question's token ids, from the cache when the same question was compiled before.
+
+        Args:
+            context: lines that stand before the instructions.
+        """
+        key = json.dumps([question_type(question), asdict(question), context], ensure_ascii=False, default=_plain)
         with self._lock:
             found = self._cache.get(key)
             if found is not None:
                 self._cache.move_to_end(key)
                 return found
-        head, *options = self._encode([render(question.instructions), *option_texts(question)])
+        instructions = "\n".join(filter(None, (context, render(question.instructions))))
+        head, *options = self._encode([instructions, *option_texts(question)])
         compiled = CompiledQuestion(head, tuple(options))
         with self._lock:
             if key not in self._cache:
@@ -85,38 +117,89 @@ class MarkerCanvas:
         """The state's token ids, without framing."""
         return self._encode([render(state)])[0]
 
-    def frame_tokens(self, question: CompiledQuestion) -> int:
-        """Tokens that every row of the question repeats: instructions and separators."""
-        return len(question.head) + 4
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of options can change a score."""
+        return self.form.layout == "full"
 
-    def row_tokens(self, question: CompiledQuestion, options: Sequence[int]) -> int:
-        """Tokens of a row with these options, without its state."""
-        return self.frame_tokens(question) + sum(len(question.options[i]) + 1 for i in options)
+    def lengths(self, question: CompiledQuestion) -> Lengths:
+        """Token counts for planning: two tokens frame a question's instructions, a marker follows each option."""
+        return Lengths(len(question.head) + 2, tuple(len(option) + 1 for option in question.options))
 
-    def option_tokens(self, question: CompiledQuestion) -> tuple[int, ...]:
-        """Tokens of each allowed answer, its marker included."""
-        return tuple(len(option) + 1 for option in question.options)
+    def row(self, parts: Sequence[tuple[CompiledQuestion, Sequence[int]]], state: Tokens, packed: bool = False) -> Read:
+        """One row: of each question the options of these indices, in this order, over this part of the state.
 
-    def row(self, question: CompiledQuestion, options: Sequence[int], state: Tokens) -> Read:
-        """One row: the options of these indices, in this order, over this part of the state.
+        The reading's scores stand question after question in the order of the options.
 
-        The reading's scores stand in the order of `options`.
+        Args:
+            packed: whether the row is read so that questions do not reach one another through the state (layout
+                ``apart``; in ``full`` everything sees everything).
         """
-        form = self.form
-        parts: list[Tokens] = [np.array([form.bos], np.int32), question.head, np.array([form.sep], np.int32)]
-        at = len(question.head) + 2
-        slots: list[Slot] = []
-        marker = np.array([form.mask], np.int32)
-        for index in options:
-            parts += (question.options[index], marker)
-            at += len(question.options[index]) + 1
-            slots.append(Slot(at - 1))
-        separator = np.array([form.sep], np.int32)
-        parts += (separator, state, separator)
-        return Read(np.concatenate(parts), tuple(slots))
+        pieces = _Pieces()
+        sep, marker = np.array([self.form.sep], np.int32), np.array([self.form.mask], np.int32)
+        bos = np.array([self.form.bos], np.int32)
+        apart = self.form.layout == "apart"
+        deepest = 0
+        for number, (question, options) in enumerate(parts):
+            opening = bos if apart or number == 0 else sep
+            frame = pieces.add((opening, question.head, sep), 0)
+            start = len(question.head) + 2
+            for index in options:
+                pieces.add((question.options[index], marker), start, inside=frame)
+                deepest = max(deepest, start + len(question.options[index]) + 1)
+                pieces.slot()
+        pieces.add((sep, state, sep), deepest, state=True)
+        return pieces.read(packed) if apart else Read(pieces.tokens, tuple(pieces.slots))
 
     def _encode(self, texts: list[str]) -> list[Tokens]:
         return [np.array(e.ids, np.int32) for e in self._tokenizer.encode_batch(texts, add_special_tokens=False)]
+
+
+class _Pieces:
+    """The pieces of a row as they are laid down: tokens, positions, and who sees whom."""
+
+    def __init__(self) -> None:
+        self.slots: list[Slot] = []
+        self._count = 0
+        self._tokens: list[Tokens] = []
+        self._positions: list[NDArray[np.int32]] = []
+        self._sizes: list[int] = []
+        self._frames: list[int] = []  # of each piece: the piece that is its question's frame; its own number for frames
+        self._state = -1
+
+    @property
+    def tokens(self) -> Tokens:
+        return np.concatenate(self._tokens)
+
+    def add(self, arrays: Sequence[Tokens], position: int, inside: int | None = None, state: bool = False) -> int:
+        """Lay a piece down; returns its number."""
+        number = len(self._sizes)
+        size = sum(map(len, arrays))
+        self._count += size
+        self._tokens += arrays
+        self._positions.append(np.arange(position, position + size, dtype=np.int32))
+        self._sizes.append(size)
+        self._frames.append(number if inside is None else inside)
+        if state:
+            self._state = number
+        return number
+
+    def slot(self) -> None:
+        """The last token laid is a slot."""
+        self.slots.append(Slot(self._count - 1))
+
+    def read(self, packed: bool) -> Read:
+        """The row in which pieces see one another as layout ``apart`` says."""
+        n = len(self._sizes)
+        frames = np.array(self._frames)
+        is_frame = frames == np.arange(n)
+        same = frames[:, None] == frames[None, :]
+        sees = same & (is_frame[:, None] | is_frame[None, :] | np.eye(n, dtype=bool))
+        sees[:, self._state] = True
+        if not packed:
+            sees[self._state] = True
+        segments = np.repeat(np.arange(n, dtype=np.int16), self._sizes)
+        return Read(self.tokens, tuple(self.slots), segments=segments, sees=sees, positions=np.concatenate(self._positions))
 
 
 def _size(question: CompiledQuestion) -> int:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..questions import Choice, Content, Noul, Question, Score
+from ..controls import AnswerValue, Content
+from ..questions import Choice, Noul, Question, Score
 
 
 def render(content: Content | None) -> str:
@@ -29,6 +30,24 @@ def option_texts(question: Question) -> tuple[str, ...]:
             return tuple(_described(name.replace("_", " "), text) for name, text in options.items())
         case Score(levels):
             return tuple(_described(str(index), level) for index, level in enumerate(levels))
+
+
+def context_text(instructions: Content | None, given: Sequence[tuple[Question, AnswerValue]]) -> str:
+    """What stands before a question: context shared by all, then what is known from earlier stages, a line each."""
+    lines = [render(instructions)] if instructions is not None else []
+    lines += [f"Known: {render(question.instructions)} {_answer_text(question, value)}" for question, value in given]
+    return "\n".join(lines)
+
+
+def _answer_text(question: Question, value: AnswerValue) -> str:
+    texts = option_texts(question)
+    match question:
+        case Noul():
+            return texts[0 if value else 1]
+        case Choice(options):
+            return texts[list(options).index(str(value))]
+        case Score():
+            return texts[int(value)]
 
 
 def _described(name: str, description: Content | None) -> str:

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from ..calibration.digests import case_digest, question_digest, state_digest
+from ..controls import Content
 from ..errors import InvalidRequest, OnereadError
-from ..questions import Choice, Content, Noul, Question, Request, Score, question_type, validate
+from ..questions import Choice, Noul, Question, Request, Score, question_type, validate
 
 SINGLE = "answer"
 """The id under which a line's only question is asked."""

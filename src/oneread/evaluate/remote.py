@@ -11,8 +11,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ..answers import Answer, Answers, ChoiceAnswer, NoulAnswer, ScoreAnswer, Usage
+from ..controls import Content
 from ..errors import MissingExtra, OnereadError
-from ..questions import Choice, Content, Noul, Question, Request, Score
+from ..questions import Choice, Noul, Question, Request, Score
 
 if TYPE_CHECKING:
     import httpx
@@ -81,7 +82,7 @@ class Remote:
             "questions": {key: wire_question(question) for key, question in request.questions.items()},
         }
         for attempt in range(self.retries + 1):
-            wait = min(LONGEST_WAIT_S, 0.25 * 2**attempt) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
+            wait = min(LONGEST_WAIT_S, 0.25 * 2**attempt) * random.uniform(0.5, 1.0)
             try:
                 reply = await self._client.post(self.endpoint, json=body)
             except self._transport_error as error:

@@ -1,4 +1,4 @@
-"""All that planning knows of tokens: how many there are."""
+"""All that planning knows of tokens: how many there are, and how many a row takes."""
 
 from __future__ import annotations
 
@@ -7,16 +7,47 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
-    """Token counts of one question about one state.
+    """Token counts of one question.
 
     Attributes:
-        window: the longest row the reader takes.
-        frame: tokens that every row of the question repeats: instructions and separators.
-        options: tokens of each allowed answer, its marker included.
-        state: tokens of the whole state.
+        frame: tokens that every row of the question repeats: its instructions and their separators.
+        options: tokens of each allowed answer, its marker or label included.
+    """
+
+    frame: int
+    options: tuple[int, ...]
+
+    @property
+    def total(self) -> int:
+        return self.frame + sum(self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class RowForm:
+    """What one row of a reader holds.
+
+    Attributes:
+        window: positions a row has.
+        longest: tokens a row may hold; more than `window` where options share positions.
+        frame: tokens of a row beside its questions and state.
+        shared: options of a question, and questions of a row, start at the same position, so that only the longest of
+            them takes up positions.
+        max_options: options of one question that a row can tell apart; None for as many as fit.
+        max_questions: questions of one row in packed mode; None for as many as fit.
+        second_round: whether the best options of split rows are read together once more.
     """
 
     window: int
+    longest: int
     frame: int
-    options: tuple[int, ...]
-    state: int
+    shared: bool = False
+    max_options: int | None = None
+    max_questions: int | None = None
+    second_round: bool = True
+
+    def room(self, parts: list[tuple[int, tuple[int, ...]]]) -> int:
+        """Tokens left to the state beside these parts, each (frame, options); negative when they do not fit."""
+        tokens = self.longest - self.frame - sum(frame + sum(options) for frame, options in parts)
+        if not self.shared:
+            return min(tokens, self.window - self.longest + tokens)
+        return min(tokens, self.window - self.frame - max(frame + max(options) for frame, options in parts))

@@ -3,29 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from ..answers import Answer, ChoiceAnswer, NoulAnswer, ScoreAnswer
+from ..answers import Answer, ChoiceAnswer, NoulAnswer, ScoreAnswer, Skipped
 from ..controls import AnswerValue, Asking
 from ..errors import InvalidRequest, Issue, Loc
 from ..questions import Choice, Noul, Question, Score, question_type
 
 NOTHING = Asking()
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """Why a question was not asked.
-
-    Attributes:
-        because: id of the question whose answer ruled it out.
-        was: that answer; None when that question was skipped itself.
-        wanted: the answers under which this question would have been asked.
-    """
-
-    because: str
-    was: AnswerValue | None
-    wanted: tuple[AnswerValue, ...]
 
 
 def stages(

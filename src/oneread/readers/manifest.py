@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
+from types import UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from ..calibration.temperature import Temperatures
@@ -124,6 +125,8 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
         return value
     if hint is float and type(value) in (int, float):
         return float(value)
+    if get_origin(hint) is UnionType:  # X | None
+        return None if value is None else _typed(get_args(hint)[0], value, where)
     if get_origin(hint) is Literal and value in get_args(hint):
         return value
     if hint is Temperatures:

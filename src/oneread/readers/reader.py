@@ -73,7 +73,7 @@ def load_reader(path: Path | None = None, threads: int | None = None) -> Reader:
         release_date=manifest.release_date,
         licence=manifest.licence,
         digest=manifest.digest,
-        engine=embedded_engine(manifest.model, weights, manifest.form.window, threads),
+        engine=embedded_engine(manifest.model, weights, manifest.form.longest or manifest.form.window, threads),
         canvas=MarkerCanvas(tokenizer, manifest.form),
         temperatures=manifest.temperatures,
     )
