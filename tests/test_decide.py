@@ -12,6 +12,7 @@ import pytest
 
 from oneread import Choice, ChoiceAnswer, Decider, InvalidRequest, Noul, NoulAnswer, Question, Request, Score, ScoreAnswer
 from oneread.calibration.temperature import Temperatures
+from oneread.canvas.markers import Layout
 from oneread.engines.base import Read
 
 from .fakes import FakeEngine, word_canvas
@@ -23,11 +24,13 @@ MIXED: dict[str, Question] = {
 }
 
 
-def decider(engine: FakeEngine | None = None, words: str = "", **temperatures: Any) -> Decider:
+def decider(
+    engine: FakeEngine | None = None, words: str = "", layout: Layout = "full", window: int = 512, **temperatures: Any
+) -> Decider:
     reader = SimpleNamespace(
         name="fake-1",
         engine=engine or FakeEngine(),
-        canvas=word_canvas(words),
+        canvas=word_canvas(words, window, layout),
         temperatures=Temperatures.parse({"noul": 1, "choice": 1, "score": 1, **temperatures}),
     )
     return Decider(cast(Any, reader))
