@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oneread.calibration.temperature import softmax
-from oneread.merging import Draws, combine_windows, entropy, second_round
+from oneread.decide.merging import Draws, combine_windows, entropy, second_round
 
 vectors = st.integers(2, 20).flatmap(
     lambda n: st.lists(st.lists(st.floats(-20, 20), min_size=n, max_size=n), min_size=1, max_size=6)

@@ -1,15 +1,13 @@
-"""The one path: Request -> stages -> plan -> reads -> merge windows, splits and draws -> temperature -> softmax -> Answers."""
+"""One request on its way from its stages to its answers."""
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
-from types import TracebackType
 from typing import TYPE_CHECKING
 
-from .answers import (
+from ..answers import (
     Abstention,
     Answer,
     Answers,
@@ -23,121 +21,26 @@ from .answers import (
     confidence,
     expectation,
 )
-from .canvas.markers import CompiledQuestion
-from .canvas.text import context_text
-from .controls import Asking, Confidence, Content, Controls
-from .engines.base import Read, Reading, Tokens
-from .errors import InvalidRequest, Issue
+from ..canvas.markers import CompiledQuestion
+from ..canvas.text import context_text
+from ..controls import Asking, Confidence
+from ..engines.base import Read, Reading, Tokens
+from ..errors import InvalidRequest, Issue
+from ..planning import Row, StagePlan, next_rows, plan_stage, skip_reason, value_of
+from ..questions import Choice, Noul, Question, Request, Score, question_type
 from .merging import entropy
-from .planning import Row, StagePlan, next_rows, plan_stage, skip_reason, stages, value_of
 from .progress import StageProgress
-from .questions import Choice, Noul, Question, Request, Score, option_count, question_type, validate
 
 if TYPE_CHECKING:
-    from .calibration.profile import Profile
-    from .readers.reader import Reader
+    from collections.abc import Mapping
+
+    from ..readers.reader import Reader
+    from .decider import Decider
 
 _PLAINLY = Asking()
 
-MAX_TOKENS = 2_000_000
-"""The most tokens one request may make a reader read, over all rows."""
 
-
-class Decider:
-    """Answers requests with one reader. Safe to use from any thread and any event loop.
-
-    Args:
-        reader: what answers; None loads the embedded reader.
-        max_tokens: requests that need more than this many tokens over all rows are refused.
-        calibration: a profile whose temperatures take the place of the reader's own.
-        confidence: the formula behind every confidence, where a request names none.
-        diagnostics: whether replies tell how they were read, where a request does not say.
-
-    Raises:
-        ProfileError: the profile was fitted for another reader.
-
-    Example:
-        >>> from oneread import Decider, Noul
-        >>> with Decider() as decider:
-        ...     answers = decider.ask("The site is down!", {"urgent": Noul("Does this need a reply within the hour?")})
-    """
-
-    def __init__(
-        self,
-        reader: Reader | None = None,
-        max_tokens: int = MAX_TOKENS,
-        calibration: Profile | None = None,
-        confidence: Confidence = "typesafe",
-        diagnostics: bool = False,
-    ) -> None:
-        if reader is None:
-            from .readers.reader import load_reader
-
-            reader = load_reader()
-        if calibration is not None:
-            calibration.require(reader.name, reader.digest)
-        self.reader = reader
-        self.max_tokens = max_tokens
-        self.calibration = calibration
-        self.confidence: Confidence = confidence
-        self.diagnostics = diagnostics
-
-    def ask(self, state: Content, questions: Mapping[str, Question], controls: Controls | None = None) -> Answers:
-        """Answer questions about a state. Raises as `decide` does."""
-        return self.decide(Request(state, questions, controls or Controls()))
-
-    def decide(self, request: Request) -> Answers:
-        """Answer a request; blocks until it is read.
-
-        Raises:
-            InvalidRequest: the request breaks a rule of the domain or a limit of the reader.
-            EngineError: the engine failed; the request may be sent again.
-        """
-        steps = self._steps(request)
-        try:
-            reads = next(steps)
-            while True:
-                reads = steps.send(self.reader.engine.read(reads).result())
-        except StopIteration as done:
-            answers: Answers = done.value
-            return answers
-
-    async def adecide(self, request: Request) -> Answers:
-        """As `decide`, without blocking the event loop. Cancelling it gives up the reads that have not started."""
-        steps = self._steps(request)
-        # Tokenising a long state takes a while and holds no lock on the interpreter.
-        reads, answers = await asyncio.to_thread(_advance, steps, None)
-        while answers is None:
-            readings = await asyncio.wrap_future(self.reader.engine.read(reads))
-            reads, answers = _advance(steps, readings)
-        return answers
-
-    def close(self) -> None:
-        """Finish what is being read and free the reader."""
-        self.reader.engine.close()
-
-    def __enter__(self) -> Decider:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
-    def _steps(self, request: Request) -> Generator[list[Read], list[Reading], Answers]:
-        """Yields the reads still needed, takes their readings, returns the answers."""
-        validate(request)
-        run = _Run(self, request)
-        for number, stage in enumerate(stages(request.questions, request.asking, request.controls.ask)):
-            yield from run.read_stage(number, stage)
-        return run.answers()
-
-    def temperature(self, question: Question) -> float:
-        """The temperature applied to a question."""
-        if self.calibration is not None:
-            return self.calibration.temperature(question)
-        return self.reader.temperatures.of(question_type(question), option_count(question))
-
-
-class _Run:
+class Run:
     """One request on its way: what was answered, skipped and read so far."""
 
     def __init__(self, decider: Decider, request: Request) -> None:
@@ -332,16 +235,6 @@ def _refuse_unsupported(request: Request, formula: Confidence, reader: Reader) -
             refuse("chunk_rows", "has no canvas of fixed width; leave it out")
     if issues:
         raise InvalidRequest(issues)
-
-
-def _advance(
-    steps: Generator[list[Read], list[Reading], Answers], readings: list[Reading] | None
-) -> tuple[list[Read], Answers | None]:
-    """One step of the generator: the next reads, or none and the answers."""
-    try:
-        return (next(steps) if readings is None else steps.send(readings)), None
-    except StopIteration as done:
-        return [], done.value
 
 
 def _addressed(issue: Issue, questions: Mapping[str, Question]) -> Issue:

@@ -15,7 +15,7 @@ from oneread.calibration.temperature import Temperatures
 from oneread.canvas.markers import Layout
 from oneread.engines.base import Read
 
-from .fakes import FakeEngine, word_canvas
+from ..fakes import FakeEngine, word_canvas
 
 MIXED: dict[str, Question] = {
     "urgent": Noul("is it urgent"),

@@ -6,14 +6,14 @@ from collections.abc import Callable, Container, Mapping, Sequence
 
 import numpy as np
 
-from .calibration.temperature import softmax
-from .controls import Controls
-from .engines.base import Reading
+from ..calibration.temperature import softmax
+from ..controls import Controls
+from ..engines.base import Reading
+from ..planning import Group, Order, Row, StagePlan, orders
+from ..planning.orders import distinct_orders
+from ..planning.plan import first_round
+from ..questions import Question, option_count, question_type
 from .merging import Draws, Scores, combine_windows, entropy, second_round
-from .planning import Group, Order, Row, StagePlan, orders
-from .planning.orders import distinct_orders
-from .planning.plan import first_round
-from .questions import Question, option_count, question_type
 
 MANY_OPTIONS = 20
 """From so many options on, ``rotations: "auto"`` reads other orders whatever the first reading says."""

@@ -11,8 +11,8 @@ from oneread import Asking, Choice, ChoiceAnswer, Controls, InvalidRequest, Noul
 from oneread.answers import Abstention, Skipped
 from oneread.engines.base import Read
 
-from .fakes import MASK, SEP, FakeEngine
-from .test_decide import MIXED, decider
+from ..fakes import MASK, SEP, FakeEngine
+from .test_decider import MIXED, decider
 
 YES = FakeEngine(lambda read, slot: 3.0 if slot == 0 else 0.0)
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .calibration.temperature import softmax
+from ..calibration.temperature import softmax
 
 Scores: TypeAlias = NDArray[np.float64]
 """Raw scores or probabilities of a question's options, shape (options,)."""

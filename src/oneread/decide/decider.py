@@ -1,0 +1,126 @@
+"""The one path: Request -> stages -> plan -> reads -> merge windows, splits and draws -> temperature -> softmax -> Answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Generator, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from ..controls import Confidence, Content, Controls
+from ..engines.base import Read, Reading
+from ..planning import stages
+from ..questions import Question, Request, option_count, question_type, validate
+from .run import Run
+
+if TYPE_CHECKING:
+    from ..answers import Answers
+    from ..calibration.profile import Profile
+    from ..readers.reader import Reader
+
+MAX_TOKENS = 2_000_000
+"""The most tokens one request may make a reader read, over all rows."""
+
+
+class Decider:
+    """Answers requests with one reader. Safe to use from any thread and any event loop.
+
+    Args:
+        reader: what answers; None loads the embedded reader.
+        max_tokens: requests that need more than this many tokens over all rows are refused.
+        calibration: a profile whose temperatures take the place of the reader's own.
+        confidence: the formula behind every confidence, where a request names none.
+        diagnostics: whether replies tell how they were read, where a request does not say.
+
+    Raises:
+        ProfileError: the profile was fitted for another reader.
+
+    Example:
+        >>> from oneread import Decider, Noul
+        >>> with Decider() as decider:
+        ...     answers = decider.ask("The site is down!", {"urgent": Noul("Does this need a reply within the hour?")})
+    """
+
+    def __init__(
+        self,
+        reader: Reader | None = None,
+        max_tokens: int = MAX_TOKENS,
+        calibration: Profile | None = None,
+        confidence: Confidence = "typesafe",
+        diagnostics: bool = False,
+    ) -> None:
+        if reader is None:
+            from ..readers.reader import load_reader
+
+            reader = load_reader()
+        if calibration is not None:
+            calibration.require(reader.name, reader.digest)
+        self.reader = reader
+        self.max_tokens = max_tokens
+        self.calibration = calibration
+        self.confidence: Confidence = confidence
+        self.diagnostics = diagnostics
+
+    def ask(self, state: Content, questions: Mapping[str, Question], controls: Controls | None = None) -> Answers:
+        """Answer questions about a state. Raises as `decide` does."""
+        return self.decide(Request(state, questions, controls or Controls()))
+
+    def decide(self, request: Request) -> Answers:
+        """Answer a request; blocks until it is read.
+
+        Raises:
+            InvalidRequest: the request breaks a rule of the domain or a limit of the reader.
+            EngineError: the engine failed; the request may be sent again.
+        """
+        steps = self._steps(request)
+        try:
+            reads = next(steps)
+            while True:
+                reads = steps.send(self.reader.engine.read(reads).result())
+        except StopIteration as done:
+            answers: Answers = done.value
+            return answers
+
+    async def adecide(self, request: Request) -> Answers:
+        """As `decide`, without blocking the event loop. Cancelling it gives up the reads that have not started."""
+        steps = self._steps(request)
+        # Tokenising a long state takes a while and holds no lock on the interpreter.
+        reads, answers = await asyncio.to_thread(_advance, steps, None)
+        while answers is None:
+            readings = await asyncio.wrap_future(self.reader.engine.read(reads))
+            reads, answers = _advance(steps, readings)
+        return answers
+
+    def close(self) -> None:
+        """Finish what is being read and free the reader."""
+        self.reader.engine.close()
+
+    def __enter__(self) -> Decider:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _steps(self, request: Request) -> Generator[list[Read], list[Reading], Answers]:
+        """Yields the reads still needed, takes their readings, returns the answers."""
+        validate(request)
+        run = Run(self, request)
+        for number, stage in enumerate(stages(request.questions, request.asking, request.controls.ask)):
+            yield from run.read_stage(number, stage)
+        return run.answers()
+
+    def temperature(self, question: Question) -> float:
+        """The temperature applied to a question."""
+        if self.calibration is not None:
+            return self.calibration.temperature(question)
+        return self.reader.temperatures.of(question_type(question), option_count(question))
+
+
+def _advance(
+    steps: Generator[list[Read], list[Reading], Answers], readings: list[Reading] | None
+) -> tuple[list[Read], Answers | None]:
+    """One step of the generator: the next reads, or none and the answers."""
+    try:
+        return (next(steps) if readings is None else steps.send(readings)), None
+    except StopIteration as done:
+        return [], done.value
