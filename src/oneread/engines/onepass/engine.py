@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from threading import RLock
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from ...errors import EngineError
 from ..base import Capabilities, Read, Reading
 from .diffusion_gemma import Steps, Weights, forward
-from .head import read_slots
+from .head import cap, logits, read_slots
 from .options import Options
 from .packing import Layout, Pack, pack_reads
 from .prefix import PAGE, PrefixCache, PrefixStats, page_keys
@@ -125,13 +127,44 @@ class OnePassModel:
             done = stop
         return len(read.prompt) - done + len(read.canvas)
 
-    def _pass(self, reads: Sequence[Read]) -> list[Reading]:
+    def denoise(self, read: Read, soft: Tensor | None) -> Tensor:
+        """One denoising step of a read's whole canvas.
+
+        Args:
+            soft: what `expected_embeddings` gave for the step before, (canvas, hidden); None on the first step.
+
+        Returns:
+            float32 (canvas, vocab), softcapped logits on the device.
+        """
+        with self.lock:
+            self._check(read)
+            if read.tokens > self.options.rows:
+                self._prefill(read)
+            with self._packed([read]) as pack:
+                hidden = self._forward(self._transfer(pack, soft))[-len(read.canvas) :]
+                weights = self.weights
+                return cap(logits(self._steps.norm(hidden, weights.norm), weights.embedding), weights.config.softcap)
+
+    def expected_embeddings(self, scores: Tensor) -> Tensor:
+        """Logits (rows, vocab) -> the embedding each row expects under them, (rows, hidden)."""
+        weights = self.weights
+        shares = torch.softmax(scores.to(weights.dtype), dim=-1, dtype=torch.float32).to(weights.dtype)
+        scale = torch.tensor(weights.config.hidden**0.5, dtype=weights.dtype, device=weights.device)
+        return shares @ weights.embedding * scale
+
+    @contextmanager
+    def _packed(self, reads: Sequence[Read]) -> Iterator[Pack]:
+        """A pass over reads. Its new pages can be found once the body is through; if it fails they are dropped."""
         pack = pack_reads(reads, self.prefix, self._layout)
         try:
-            scores, log_sum_exp = self._run(pack)
+            yield pack
             self.prefix.written(pack.fresh)
         finally:
             self.prefix.release(pack.pages)
+
+    def _pass(self, reads: Sequence[Read]) -> list[Reading]:
+        with self._packed(reads) as pack:
+            scores, log_sum_exp = self._run(pack)
         readings, label, slot = [], 0, 0
         for read, reused in zip(reads, pack.reused, strict=True):
             labels = sum(len(s.labels) for s in read.slots)
@@ -143,18 +176,22 @@ class OnePassModel:
     @torch.inference_mode()
     def _run(self, pack: Pack) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """One pass: float32 (labels,) and (slots,)."""
-        device = self._transfer(pack)
-        hidden = forward(self.weights, device.batch, self.store, self._steps)
-        chosen = self._steps.norm(hidden[device.slot_rows.long()], self.weights.norm)
-        weights = self.weights
+        weights, device = self.weights, self._transfer(pack)
+        chosen = self._steps.norm(self._forward(device)[device.slot_rows.long()], weights.norm)
         block = read_slots(chosen, weights.embedding, device.labels, device.label_slots, weights.config.softcap).cpu().numpy()
         return block[: len(pack.labels)], block[len(pack.labels) :]
 
-    def _transfer(self, pack: Pack) -> DeviceBlock:
+    def _forward(self, device: DeviceBlock) -> Tensor:
+        return forward(self.weights, device.batch, self.store, self._steps)
+
+    def _transfer(self, pack: Pack, soft: Tensor | None = None) -> DeviceBlock:
         sizes = Sizes.of(pack)
         host = np.empty(sizes.words, np.int32)
         write_block(pack, sizes, self.options.rows, host)
         device = read_block(torch.from_numpy(host).to(self.weights.device), sizes)
         if pack.images and self.vision is not None:
             device.batch.image_rows, device.batch.image_values = image_rows(pack.images, self.vision)
+        if soft is not None:
+            # The canvas is a pass's last rows; what stands before it is prompt, which takes no part in this.
+            device.batch.soft = torch.nn.functional.pad(soft, (0, 0, pack.rows - len(soft), 0))
         return device

@@ -23,6 +23,8 @@ HOST_RESERVE = 4 * GIB
 """Left free on unified memory."""
 HEAD = 4 * 64 * 2**20
 """Full-vocabulary logits of one piece and what is computed from them (head.py)."""
+TEXT_COPIES = 5
+"""Logits, probabilities and what sampling makes of them, over the vocabulary for each position of a generated block."""
 
 _WIDTHS = {"F64": 8, "F32": 4, "I64": 8}
 
@@ -77,6 +79,7 @@ def measure_fit(folder: Path, config: Config, options: Options, free: int, unifi
     parts += [
         ("prefix cache", options.kv_bytes // (config.kv_row_bytes(element) * PAGE) * config.kv_row_bytes(element) * PAGE),
         ("one pass", workspace(config, options.rows, element)),
+        ("a block of text", TEXT_COPIES * config.canvas * config.vocab * 4),
         ("context", CONTEXT),
     ]
     if unified:
@@ -88,9 +91,7 @@ def workspace(config: Config, rows: int, element: int) -> int:
     """Bytes that one pass of this many new rows takes at its fullest moment."""
     widest = max(config.heads * shape.head_dim + 2 * shape.kv_heads * shape.head_dim for shape in config.layers)
     scratch = sum(
-        2 * shape.kv_heads * shape.head_dim
-        for kind in ("sliding", "full")
-        if (shape := config.shape_of(kind)) is not None
+        2 * shape.kv_heads * shape.head_dim for kind in ("sliding", "full") if (shape := config.shape_of(kind)) is not None
     )
     experts = config.experts_per_token * (3 * config.expert + config.hidden)
     # Residual, its norms for dense MLP, experts and router, attention's input and output, the dense MLP, the experts.
