@@ -95,7 +95,7 @@ def window_scores(reader: Reader, state: str, question: Question) -> tuple[Array
     """Raw scores (windows, options) of a state read with the default plan, and the rows themselves."""
     canvas = reader.canvas
     compiled, tokens = canvas.compile(question), canvas.encode_state(state)
-    rows = first_draw(plan_stage({"q": canvas.lengths(compiled)}, canvas.form.row, len(tokens)))
+    rows = first_draw(plan_stage({"q": canvas.lengths(compiled)}, canvas.row_form, len(tokens)))
     reads = [canvas.row([(compiled, row.parts[0].options)], tokens[slice(*row.window)]) for row in rows]
     readings = reader.engine.read(reads).result()
     spans = sorted({row.window for row in rows})

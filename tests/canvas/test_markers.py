@@ -50,7 +50,7 @@ def test_token_counts_equal_the_rows_laid(canvas: MarkerCanvas) -> None:
     question = canvas.compile(Score(["calm", {"a": [1]}], "which"))
     state = canvas.encode_state("the site is down")
     row = canvas.row([(question, (0, 1))], state)
-    assert len(row.canvas) == canvas.lengths(question).total + canvas.form.row.frame + len(state)
+    assert len(row.canvas) == canvas.lengths(question).total + canvas.row_form.frame + len(state)
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_packed_questions_do_not_reach_one_another(apart: MarkerCanvas) -> None:
     assert not reach[np.ix_(first, second)].any()
     assert not reach[np.ix_(second, first)].any()
     assert reach[np.ix_([*first, *second], range(second[-1] + 1, len(row.canvas)))].all()
-    assert len(row.canvas) == sum(map(canvas_size, questions)) + len(state) + apart.form.row.frame
+    assert len(row.canvas) == sum(map(canvas_size, questions)) + len(state) + apart.row_form.frame
 
 
 def canvas_size(question: CompiledQuestion) -> int:
@@ -118,7 +118,7 @@ def test_packed_questions_share_one_state(canvas: MarkerCanvas) -> None:
     questions = [canvas.compile(Noul("is it down")), canvas.compile(Score(["calm", "angry"], "which"))]
     state = canvas.encode_state("the site")
     row = canvas.row([(q, (0, 1)) for q in questions], state, packed=True)
-    assert len(row.canvas) == sum(canvas.lengths(q).total for q in questions) + len(state) + canvas.form.row.frame
+    assert len(row.canvas) == sum(canvas.lengths(q).total for q in questions) + len(state) + canvas.row_form.frame
     assert row.canvas.tolist().count(BOS) == 1
     assert len(row.slots) == 4
 

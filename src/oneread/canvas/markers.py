@@ -50,12 +50,6 @@ class MarkerForm:
     layout: Layout = "full"
     longest: int | None = None
 
-    @property
-    def row(self) -> RowForm:
-        """What planning knows of a row: two tokens frame it beside its questions and state."""
-        shared = self.layout == "apart"
-        return RowForm(self.window, self.longest or self.window, frame=2, shared=shared)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledQuestion:
@@ -84,6 +78,7 @@ class MarkerCanvas:
         tokenizer.no_truncation()
         tokenizer.encode_special_tokens = True
         self.form = form
+        self.row_form = RowForm(form.window, form.longest or form.window, frame=2, shared=form.layout == "apart")
         self._tokenizer = tokenizer
         self._cache: OrderedDict[str, CompiledQuestion] = OrderedDict()
         self._cached_tokens = 0
@@ -126,7 +121,9 @@ class MarkerCanvas:
         """Token counts for planning: two tokens frame a question's instructions, a marker follows each option."""
         return Lengths(len(question.head) + 2, tuple(len(option) + 1 for option in question.options))
 
-    def row(self, parts: Sequence[tuple[CompiledQuestion, Sequence[int]]], state: Tokens, packed: bool = False) -> Read:
+    def row(
+        self, parts: Sequence[tuple[CompiledQuestion, Sequence[int]]], state: Tokens, packed: bool = False, noise: int = 0
+    ) -> Read:
         """One row: of each question the options of these indices, in this order, over this part of the state.
 
         The reading's scores stand question after question in the order of the options.
@@ -134,6 +131,7 @@ class MarkerCanvas:
         Args:
             packed: whether the row is read so that questions do not reach one another through the state (layout
                 ``apart``; in ``full`` everything sees everything).
+            noise: not used, markers hold none.
         """
         pieces = _Pieces()
         sep, marker = np.array([self.form.sep], np.int32), np.array([self.form.mask], np.int32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..answers import (
     Abstention,
@@ -21,7 +21,6 @@ from ..answers import (
     confidence,
     expectation,
 )
-from ..canvas.markers import CompiledQuestion
 from ..canvas.text import context_text
 from ..controls import Asking, Confidence
 from ..engines.base import Read, Reading, Tokens
@@ -38,6 +37,9 @@ if TYPE_CHECKING:
     from .decider import Decider
 
 _PLAINLY = Asking()
+
+DRAW_STEP = 7919
+"""Between the noise seeds of a request's draws; djev's step, so that its seeds give its draws."""
 
 
 class Run:
@@ -82,7 +84,7 @@ class Run:
             yield from self._read(number, self._plan(group.questions, before))
             before += group.questions
 
-    def _compile(self, key: str, before: tuple[str, ...]) -> CompiledQuestion:
+    def _compile(self, key: str, before: tuple[str, ...]) -> Any:
         """The question with its context: shared instructions, then what it depends on and what was read before it."""
         request = self._request
         known = dict.fromkeys((*request.asking.get(key, _PLAINLY).needs, *before))
@@ -96,7 +98,7 @@ class Run:
         try:
             return plan_stage(
                 {key: canvas.lengths(question) for key, question in self._compiled.items()},
-                canvas.form.row,
+                canvas.row_form,
                 len(self._state),
                 packed=request.controls.mode == "packed",
                 alone=[key for key, asked in request.asking.items() if asked.alone],
@@ -130,8 +132,9 @@ class Run:
 
     def _lay(self, row: Row) -> Read:
         parts = [(self._compiled[part.question], part.options) for part in row.parts]
-        packed = self._request.controls.mode == "packed"
-        return self._decider.reader.canvas.row(parts, self._state[slice(*row.window)], packed)
+        controls = self._request.controls
+        noise = controls.seed + DRAW_STEP * row.draw
+        return self._decider.reader.canvas.row(parts, self._state[slice(*row.window)], controls.mode == "packed", noise)
 
     def _conclude(self, number: int, key: str, progress: StageProgress) -> None:
         """The answer of one question whose rows are all read."""
@@ -160,7 +163,7 @@ class Run:
                 extended=progress.extended(key),
                 windows=len(group.spans),
                 splits=len(group.splits),
-                second_round=len(group.splits) > 1 and self._decider.reader.canvas.form.row.second_round,
+                second_round=len(group.splits) > 1 and self._decider.reader.canvas.row_form.second_round,
                 temperature=progress.temperature(key),
             )
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tokenizers import Tokenizer
 
 from ..calibration.temperature import Temperatures
+from ..canvas.base import Canvas
 from ..canvas.markers import MarkerCanvas
 from ..engines.base import Engine
 from ..engines.embedded import embedded_engine
@@ -40,7 +42,7 @@ class Reader:
     licence: str
     digest: str
     engine: Engine
-    canvas: MarkerCanvas
+    canvas: Canvas[Any]
     temperatures: Temperatures
 
     def close(self) -> None:
