@@ -43,13 +43,15 @@ class Canvas(Protocol[C]):
         """The state's token ids, without framing."""
         ...
 
-    def row(self, parts: Sequence[tuple[C, Sequence[int]]], state: Tokens, packed: bool = False, noise: int = 0) -> Read:
+    def row(
+        self, parts: Sequence[tuple[C, Sequence[int]]], state: Tokens, packed: bool = False, seed: int = 42, draw: int = 0
+    ) -> Read:
         """One row: of each question the options of these indices, in this order, over this part of the state.
 
         The reading's scores stand question after question in the order of the options.
 
         Args:
             packed: whether the row is read in packed mode.
-            noise: seed of what stands in open slots, where a reader's slots hold noise.
+            seed, draw: of the noise in open slots, where a reader has noise; the same two give the same noise.
         """
         ...

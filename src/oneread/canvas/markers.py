@@ -122,7 +122,12 @@ class MarkerCanvas:
         return Lengths(len(question.head) + 2, tuple(len(option) + 1 for option in question.options))
 
     def row(
-        self, parts: Sequence[tuple[CompiledQuestion, Sequence[int]]], state: Tokens, packed: bool = False, noise: int = 0
+        self,
+        parts: Sequence[tuple[CompiledQuestion, Sequence[int]]],
+        state: Tokens,
+        packed: bool = False,
+        seed: int = 42,
+        draw: int = 0,
     ) -> Read:
         """One row: of each question the options of these indices, in this order, over this part of the state.
 
@@ -131,7 +136,7 @@ class MarkerCanvas:
         Args:
             packed: whether the row is read so that questions do not reach one another through the state (layout
                 ``apart``; in ``full`` everything sees everything).
-            noise: not used, markers hold none.
+            seed, draw: not used, markers hold no noise.
         """
         pieces = _Pieces()
         sep, marker = np.array([self.form.sep], np.int32), np.array([self.form.mask], np.int32)

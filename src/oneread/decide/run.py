@@ -38,9 +38,6 @@ if TYPE_CHECKING:
 
 _PLAINLY = Asking()
 
-DRAW_STEP = 7919
-"""Between the noise seeds of a request's draws; djev's step, so that its seeds give its draws."""
-
 
 class Run:
     """One request on its way: what was answered, skipped and read so far."""
@@ -133,8 +130,8 @@ class Run:
     def _lay(self, row: Row) -> Read:
         parts = [(self._compiled[part.question], part.options) for part in row.parts]
         controls = self._request.controls
-        noise = controls.seed + DRAW_STEP * row.draw
-        return self._decider.reader.canvas.row(parts, self._state[slice(*row.window)], controls.mode == "packed", noise)
+        state = self._state[slice(*row.window)]
+        return self._decider.reader.canvas.row(parts, state, controls.mode == "packed", controls.seed, row.draw)
 
     def _conclude(self, number: int, key: str, progress: StageProgress) -> None:
         """The answer of one question whose rows are all read."""
