@@ -10,24 +10,20 @@ reader.json without ``files``. `export_reader` does the same from Python.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
-import shutil
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 
 from oneread.engines.encoder import EncoderConfig
-from oneread.readers.manifest import FORMAT, MANIFEST, TOKENIZER, read_manifest
+from oneread.readers.export import q8, write_reader
+from oneread.readers.manifest import TOKENIZER
 
-from .quantize import q4, q8
-
-SHARD_BYTES = 40_000_000
-"""A shard is closed before it would grow past this."""
+from .quantize import q4
 
 
 def export_reader(
@@ -73,31 +69,8 @@ def export_reader(
             stored[f"{name}.q8"], stored[f"{name}.scale"] = q8(value)
         else:
             stored[f"{name}.q4"], stored[f"{name}.scale"] = q4(value, (hessians or {}).get(name))
-    directory.mkdir(parents=True, exist_ok=True)
-    for old in directory.glob("*.safetensors"):
-        old.unlink()
-    files = [directory / TOKENIZER, *_write_shards(stored, directory)]
-    shutil.copyfile(tokenizer, files[0])
-    listed = [{"name": f.name, "size": f.stat().st_size, "sha256": hashlib.sha256(f.read_bytes()).hexdigest()} for f in files]
-    manifest = {"format": FORMAT, **entries, "files": listed}
-    (directory / MANIFEST).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", "utf-8")
-    read_manifest(directory)
-    return sum(f.stat().st_size for f in files[1:])
-
-
-def _write_shards(stored: Mapping[str, NDArray[Any]], directory: Path) -> list[Path]:
-    shards: list[dict[str, NDArray[Any]]] = [{}]
-    size = 0
-    for name, tensor in stored.items():
-        if size + tensor.nbytes > SHARD_BYTES and shards[-1]:
-            shards.append({})
-            size = 0
-        shards[-1][name] = np.ascontiguousarray(tensor)
-        size += tensor.nbytes
-    paths = [directory / f"weights-{i}.safetensors" for i in range(len(shards))]
-    for path, shard in zip(paths, shards, strict=True):
-        save_file(shard, path)
-    return paths
+    manifest = write_reader(directory, entries, stored, tokenizer)
+    return sum(file.size for file in manifest.files if file.name != TOKENIZER)
 
 
 def main() -> None:

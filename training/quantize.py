@@ -1,4 +1,4 @@
-"""Rounding a float matrix to the stored forms of `oneread.readers.weights`: int8 rows, or blocks of 4-bit codes."""
+"""Rounding a float matrix to blocks of 4-bit codes, as `oneread.readers.weights` stores them (int8: `oneread.readers.export`)."""
 
 from __future__ import annotations
 
@@ -7,20 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oneread.readers.weights import BLOCK, to_int8
+from oneread.readers.weights import BLOCK
 
 Float = NDArray[np.float32]
 
 _SHRINK = np.linspace(0.6, 1.0, 17, dtype=np.float32)
-
-
-def q8(values: Float) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
-    """Codes (rows, columns) and float16 row scales (rows,)."""
-    scale = to_int8(values)[1].astype(np.float16)
-    # rounded up where float16 fell short, so that 127 still reaches the largest value
-    scale = np.where(scale.astype(np.float32) * 127 < np.abs(values).max(axis=1), np.nextafter(scale, np.float16(np.inf)), scale)
-    safe = np.where(scale > 0, scale, np.float16(1)).astype(np.float32)
-    return np.clip(np.rint(values / safe[:, None]), -127, 127).astype(np.int8), scale
 
 
 def q4(values: Float, hessian: Float | None = None) -> tuple[NDArray[np.uint8], NDArray[np.float16]]:
