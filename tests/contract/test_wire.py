@@ -6,13 +6,16 @@ import asyncio
 import json
 import random
 import socket
+import statistics
 import time
 from typing import Any
 
 import httpx
 import pytest
 
-from .conftest import Live
+from tests.serving.fakes import FakeDecider
+
+from .conftest import Live, running
 
 ONE: dict[str, Any] = {"state": "The site is down!", "questions": {"urgent": {"type": "noul", "instructions": "Is it urgent?"}}}
 
@@ -47,6 +50,16 @@ def test_a_connection_outlives_errors(live: Live) -> None:
             (good, (), 200),
         ]:
             assert exchange(connection, body, *headers)[0] == status
+
+
+def test_a_reply_does_not_wait_for_an_acknowledgement() -> None:
+    body, times = json.dumps(ONE).encode(), []
+    with running(FakeDecider()) as fast, connect(fast) as connection:  # type: ignore[arg-type]
+        for _ in range(30):
+            start = time.perf_counter()
+            assert exchange(connection, body)[0] == 200
+            times.append(time.perf_counter() - start)
+    assert statistics.median(times) < 0.03  # the delay of Nagle's algorithm is 40 ms; without it this takes about 1 ms
 
 
 @pytest.mark.slow
