@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from oneread.serving.dialects import systemone
+from oneread.serving.dialects import systemone_schema as schema
 
 from .bad_bodies import BAD
 from .test_bad_input import REFUSED
@@ -19,7 +20,7 @@ EXAMPLES: list[dict[str, Any]] = [json.loads(text) for text in re.findall(r"```j
 def test_the_request_of_the_docs_is_valid_and_the_reply_has_the_shape_of_replies() -> None:
     request, reply, _ = EXAMPLES
     assert list(systemone.parse(request)[1].questions) == list(reply["answers"])
-    assert systemone.SystemOneReply.model_validate(reply).model_dump() == reply
+    assert schema.SystemOneReply.model_validate(reply).model_dump() == reply
 
 
 def test_the_docs_name_every_error_type() -> None:

@@ -13,6 +13,7 @@ import pytest
 from oneread.calibration.profile import uncalibrated
 from oneread.errors import EngineError, InvalidRequest
 from oneread.serving.dialects import systemone
+from oneread.serving.dialects import systemone_schema as schema
 
 from .bad_bodies import NOUL, SECRET, one
 from .fakes import FakeDecider
@@ -67,7 +68,7 @@ async def test_a_reply_is_the_contract_s_and_nothing_more(client: httpx.AsyncCli
     assert score["legend"] == {str(i): level for i, level in enumerate(LEVELS)}
     assert list(score["probabilities"].values()) == list(want["m"].probabilities)  # type: ignore[union-attr]
     assert all(type(count) is int for count in body["usage"].values())
-    systemone.SystemOneReply.model_validate(body)
+    schema.SystemOneReply.model_validate(body)
 
 
 async def test_content_reaches_the_domain_as_it_was_sent(client: httpx.AsyncClient, decider: FakeDecider) -> None:

@@ -17,6 +17,7 @@ from ..version import __version__
 from .auth import KeyRing
 from .body import media_type, read_body, require_json
 from .dialects import systemone
+from .dialects import systemone_schema as schema
 from .envelope import Envelope
 from .failures import Refused, failure_of
 from .openapi import describe_body
@@ -67,7 +68,7 @@ def create_app(settings: Settings | None = None, decider: Decider | None = None)
         locked.append(Depends(HTTPBearer(auto_error=False, description="A key of this server.")))
     app.include_router(_api, dependencies=locked)
     app.include_router(_probes)
-    describe_body(app, "/v1/systemone", systemone.SystemOneRequest)
+    describe_body(app, "/v1/systemone", schema.SystemOneRequest)
     return app
 
 
@@ -88,14 +89,14 @@ def _service(request: Request) -> Service:
 TheService = Annotated[Service, Depends(_service)]
 
 _ERRORS: dict[int | str, dict[str, Any]] = {
-    400: {"model": systemone.ErrorReply, "description": "The model is not served here"},
-    401: {"model": systemone.ErrorReply, "description": "Wrong key"},
-    403: {"model": systemone.ErrorReply, "description": "No key"},
-    413: {"model": systemone.ErrorReply, "description": "The body is too large"},
-    415: {"model": systemone.ErrorReply, "description": "Not JSON, or a content encoding other than gzip and zstd"},
-    422: {"model": systemone.InvalidReply, "description": "The request is not valid"},
-    500: {"model": systemone.ErrorReply, "description": "The server failed"},
-    503: {"model": systemone.ErrorReply, "description": "Loading, or the engine failed; try again after `retry-after`"},
+    400: {"model": schema.ErrorReply, "description": "The model is not served here"},
+    401: {"model": schema.ErrorReply, "description": "Wrong key"},
+    403: {"model": schema.ErrorReply, "description": "No key"},
+    413: {"model": schema.ErrorReply, "description": "The body is too large"},
+    415: {"model": schema.ErrorReply, "description": "Not JSON, or a content encoding other than gzip and zstd"},
+    422: {"model": schema.InvalidReply, "description": "The request is not valid"},
+    500: {"model": schema.ErrorReply, "description": "The server failed"},
+    503: {"model": schema.ErrorReply, "description": "Loading, or the engine failed; try again after `retry-after`"},
 }
 _KEY_ERRORS: dict[int | str, dict[str, Any]] = {status: _ERRORS[status] for status in (401, 403, 503)}
 
@@ -103,7 +104,7 @@ _api = APIRouter()
 _probes = APIRouter(tags=["probes"])
 
 
-@_api.post("/v1/systemone", summary="Answer typed questions", response_model=systemone.SystemOneReply, responses=_ERRORS)
+@_api.post("/v1/systemone", summary="Answer typed questions", response_model=schema.SystemOneReply, responses=_ERRORS)
 async def system_one(request: Request, service: TheService) -> Response:
     """Answer every question about the state, each with its probabilities. Other questions and their order change no answer."""
     decider = service.decider()
@@ -118,7 +119,7 @@ async def system_one(request: Request, service: TheService) -> Response:
     return JSONResponse(systemone.reply(answers))
 
 
-@_api.get("/v1/models", summary="List models", response_model=systemone.ModelList, responses=_KEY_ERRORS)
+@_api.get("/v1/models", summary="List models", response_model=schema.ModelList, responses=_KEY_ERRORS)
 async def models(service: TheService) -> Response:
     """The reader served, under its own name and under the aliases that requests may use."""
     decider = service.decider()
