@@ -10,15 +10,20 @@ a layer. So a prompt and a canvas read over it need one sweep of the weights, no
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
 
 from .attention import Sight, masked_attention
 from .config import Config, LayerKind, LayerShape
-from .experts import experts_loop, gated
+from .experts import experts_grouped, experts_loop, gated
 from .linear import Linear
+from .options import Options
 from .store import KeyValueStore
+
+Rows: TypeAlias = Any
+"""Rows on their way into a matrix: a Tensor; where the kernels keep them in FP8, values and scales."""
 
 
 @dataclass(slots=True, eq=False)
@@ -116,34 +121,47 @@ def forward(weights: Weights, batch: Batch, store: KeyValueStore, steps: Steps) 
     config = weights.config
     steps.begin(config, batch)
     x = steps.embed(weights, batch)
-    h = steps.norm(x, weights.layers[0].input_norm)
+    h = steps.normed_for(x, weights.layers[0].input_norm, weights.layers[0].qkv)
     for index, layer in enumerate(weights.layers):
         query = steps.query_key_value(steps.linear(h, layer.qkv), layer, store, index, batch)
         attended = steps.attention(query, layer.shape, store, index, batch)
         x, for_dense, for_experts, for_router = steps.after_attention(x, steps.linear(attended, layer.output), layer)
-        dense = steps.linear(gated(steps.linear(for_dense, layer.gate_up)), layer.down)
+        dense = steps.linear(steps.gated(steps.linear(for_dense, layer.gate_up), layer.down), layer.down)
         chosen, shares = steps.route(for_router, layer, config.experts_per_token)
         mixed = steps.experts(for_experts, chosen, shares, layer.experts_gate_up, layer.experts_down)
-        following = weights.layers[index + 1].input_norm if index + 1 < len(weights.layers) else None
+        following = weights.layers[index + 1] if index + 1 < len(weights.layers) else None
         x, h = steps.after_experts(x, dense, mixed, layer, batch, following)
     return x
 
 
 @dataclass(slots=True, eq=False)
 class Steps:
-    """The model's steps in plain torch: the reference, exact in float32 on any device."""
+    """The model's steps in plain torch: the reference, exact in float32 on any device.
 
+    `count` is int32 (1,), the rows that are not padding, for steps that can leave padding out.
+    """
+
+    options: Options = field(default_factory=Options)
+    count: Tensor | None = None
     epsilon: float = 1e-6
-    masks: dict[LayerKind, Tensor] = field(default_factory=dict)
+    masks: dict[LayerKind, Any] = field(default_factory=dict)
     turns: dict[LayerKind, tuple[Tensor, Tensor]] = field(default_factory=dict)
 
     def begin(self, config: Config, batch: Batch) -> None:
         """What all layers share: the masks, and the cosines and sines of every row's position."""
         self.epsilon = config.epsilon
         for kind in config.ropes:
-            self.masks[kind] = batch.sight.mask(kind)
+            self.masks[kind] = self.mask(batch.sight, kind)
             angles = batch.positions[:, None].float() * inverse_frequencies(config, kind, batch.positions.device)
             self.turns[kind] = angles.cos()[:, None], angles.sin()[:, None]
+
+    def mask(self, sight: Sight, kind: LayerKind) -> Any:
+        """What `attention` needs of the rule, once a pass."""
+        if self.options.attention == "flex":
+            from .flex import block_mask
+
+            return block_mask(sight, kind)
+        return sight.mask(kind)
 
     def embed(self, weights: Weights, batch: Batch) -> Tensor:
         """Token embeddings times sqrt(hidden). Canvas rows are normed, on later steps with self-conditioning added."""
@@ -154,7 +172,8 @@ class Steps:
         canvas = x
         if batch.soft is not None:
             part = weights.self_conditioning
-            canvas = canvas + self.linear(gated(self.linear(self.norm(batch.soft, part.norm), part.gate_up)), part.down)
+            inner = self.gated(self.linear(self.normed_for(batch.soft, part.norm, part.gate_up), part.gate_up), part.down)
+            canvas = canvas + self.linear(inner, part.down)
         return torch.where(batch.canvas[:, None], self.norm(canvas, None), x)
 
     def norm(self, x: Tensor, weight: Tensor | None) -> Tensor:
@@ -163,8 +182,16 @@ class Steps:
         wide = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + self.epsilon)
         return (wide if weight is None else wide * weight.float()).to(x.dtype)
 
-    def linear(self, x: Tensor, weight: Linear) -> Tensor:
+    def normed_for(self, x: Tensor, weight: Tensor, following: Linear) -> Rows:
+        """`norm`, in the form that the matrix which follows takes."""
+        return self.norm(x, weight)
+
+    def linear(self, x: Rows, weight: Linear) -> Tensor:
         return weight(x)
+
+    def gated(self, x: Tensor, following: Linear) -> Rows:
+        """gelu of the first half of each row, times the second half."""
+        return gated(x)
 
     def query_key_value(self, qkv: Tensor, layer: Layer, store: KeyValueStore, index: int, batch: Batch) -> Tensor:
         """Split, norm and turn; store keys and values; return queries (q, heads, head_dim).
@@ -183,9 +210,14 @@ class Steps:
 
     def attention(self, query: Tensor, shape: LayerShape, store: KeyValueStore, index: int, batch: Batch) -> Tensor:
         at = store.rows(index, batch.key_rows)
-        return masked_attention(query, store.keys[shape.kind][at], store.values[shape.kind][at], self.masks[shape.kind])
+        keys, values, mask = store.keys[shape.kind][at], store.values[shape.kind][at], self.masks[shape.kind]
+        if self.options.attention == "flex":
+            from .flex import flex
 
-    def after_attention(self, x: Tensor, attended: Tensor, layer: Layer) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+            return flex(query, keys, values, mask)
+        return masked_attention(query, keys, values, mask)
+
+    def after_attention(self, x: Tensor, attended: Tensor, layer: Layer) -> tuple[Tensor, Rows, Rows, Tensor]:
         """Add attention's output; norm the sum for the dense MLP, for the experts and for the router, which sees it raw."""
         x = x + self.norm(attended, layer.attention_norm)
         for_router = self.norm(x, None) * layer.router_scale * x.shape[-1] ** -0.5
@@ -196,17 +228,19 @@ class Steps:
         shares, chosen = torch.softmax(layer.router(x).float(), dim=-1).topk(k, dim=-1)
         return chosen, shares / shares.sum(-1, keepdim=True) * layer.expert_scale.float()[chosen]
 
-    def experts(self, x: Tensor, chosen: Tensor, shares: Tensor, gate_up: Linear, down: Linear) -> Tensor:
-        return experts_loop(x, chosen, shares, gate_up, down)
+    def experts(self, x: Rows, chosen: Tensor, shares: Tensor, gate_up: Linear, down: Linear) -> Tensor:
+        """(q, hidden), or (q * n, hidden) with n parts of each row that `after_experts` sums."""
+        run = experts_grouped if self.options.experts == "grouped" else experts_loop
+        return run(x, chosen, shares, gate_up, down)
 
     def after_experts(
-        self, x: Tensor, dense: Tensor, mixed: Tensor, layer: Layer, batch: Batch, following: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
+        self, x: Tensor, dense: Tensor, mixed: Tensor, layer: Layer, batch: Batch, following: Layer | None
+    ) -> tuple[Tensor, Rows]:
         """Add both MLPs' normed sum, scale by the row's kind; also normed for the next layer."""
         both = self.norm(dense, layer.after_dense_norm) + self.norm(mixed, layer.after_experts_norm)
         scalar = torch.where(batch.canvas, layer.canvas_scalar, layer.prompt_scalar)
         x = (x + self.norm(both, layer.output_norm)) * scalar[:, None]
-        return x, x if following is None else self.norm(x, following)
+        return x, x if following is None else self.norm(x, following.input_norm)
 
 
 def turn(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:

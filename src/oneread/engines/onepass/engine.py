@@ -11,10 +11,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ...errors import EngineError
+from ...errors import EngineError, MissingExtra
 from ..base import Capabilities, Read, Reading
 from .diffusion_gemma import Steps, Weights, forward
+from .graphs import Graphs
 from .head import cap, logits, read_slots
+from .linear import FP8
 from .options import Options
 from .packing import Layout, Pack, pack_reads
 from .prefix import PAGE, PrefixCache, PrefixStats, page_keys
@@ -42,7 +44,10 @@ class OnePassModel:
         self.prefix = PrefixCache(pages)
         self.lock = RLock()
         self._layout = Layout(config.window, config.images_both_ways, options.rows + 1)
-        self._steps = Steps()
+        self._steps = _steps(options, weights)
+        self._graphs: Graphs | None = None
+        if options.graphs:
+            self._graphs = Graphs(self._compute, weights.device, options.rows, min(options.graph_rows, options.rows))
         self._closed = False
 
     @property
@@ -78,11 +83,18 @@ class OnePassModel:
                 readings += self._pass(group)
             return readings
 
+    @torch.inference_mode()
+    def warm_up(self, progress: bool = False) -> None:
+        """Compile kernels and capture graphs of the sizes in `Options.warm_rows`, so that no request waits for it."""
+        with self.lock:
+            if self._graphs is not None:
+                self._graphs.warm((r for r in self.options.warm_rows if r <= self.options.rows), progress)
+
     def close(self) -> None:
         """Free the device's memory."""
         with self.lock:
             self._closed = True
-            del self.weights, self.store, self.vision
+            del self.weights, self.store, self.vision, self._graphs
             if torch.cuda.is_available():
                 torch.cuda.empty_cache()
 
@@ -176,12 +188,22 @@ class OnePassModel:
     @torch.inference_mode()
     def _run(self, pack: Pack) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """One pass: float32 (labels,) and (slots,)."""
-        weights, device = self.weights, self._transfer(pack)
-        chosen = self._steps.norm(self._forward(device)[device.slot_rows.long()], weights.norm)
-        block = read_slots(chosen, weights.embedding, device.labels, device.label_slots, weights.config.softcap).cpu().numpy()
+        block = self._graphs.run(pack) if self._graphs is not None and not pack.images else None
+        if block is None:
+            block = self._read(self._transfer(pack)).cpu().numpy()
         return block[: len(pack.labels)], block[len(pack.labels) :]
 
+    def _compute(self, block: Tensor, sizes: Sizes) -> Tensor:
+        """A pass from its block on the device to its one block of results, for `Graphs`."""
+        return self._read(read_block(block, sizes))
+
+    def _read(self, device: DeviceBlock) -> Tensor:
+        weights = self.weights
+        chosen = self._steps.norm(self._forward(device)[device.slot_rows.long()], weights.norm)
+        return read_slots(chosen, weights.embedding, device.labels, device.label_slots, weights.config.softcap)
+
     def _forward(self, device: DeviceBlock) -> Tensor:
+        self._steps.count = device.count
         return forward(self.weights, device.batch, self.store, self._steps)
 
     def _transfer(self, pack: Pack, soft: Tensor | None = None) -> DeviceBlock:
@@ -195,3 +217,24 @@ class OnePassModel:
             # The canvas is a pass's last rows; what stands before it is prompt, which takes no part in this.
             device.batch.soft = torch.nn.functional.pad(soft, (0, 0, pack.rows - len(soft), 0))
         return device
+
+
+def _steps(options: Options, weights: Weights) -> Steps:
+    """The steps that the options name.
+
+    Raises:
+        MissingExtra: Triton is asked for and not installed.
+        ValueError: the options name something that does not take the weights' form.
+    """
+    form = weights.layers[0].experts_gate_up.weight.dtype
+    if options.experts == "grouped" and form != weights.dtype:
+        raise ValueError("experts='grouped' takes weights that are not quantised")
+    if options.activations == "fp8" and form != FP8:
+        raise ValueError("activations='fp8' needs FP8 weights")
+    if options.steps == "torch":
+        return Steps(options)
+    try:
+        from .kernels.steps import FusedSteps
+    except ImportError as error:
+        raise MissingExtra("steps='triton' needs Triton, which torch brings along on Linux with CUDA") from error
+    return FusedSteps(options)

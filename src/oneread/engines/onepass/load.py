@@ -44,7 +44,9 @@ def load_onepass(
     check_fit(fit_on(folder, where, options, images))
     weights = load_weights(folder, config, where, dtype, progress)
     vision = load_vision(folder, config, where, weights.dtype) if images else None
-    return OnePassModel(weights, options, vision)
+    model = OnePassModel(weights, options, vision)
+    model.warm_up(progress)
+    return model
 
 
 def fit_on(folder: Path, device: torch.device, options: Options, images: bool = False) -> Fit:

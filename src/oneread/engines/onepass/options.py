@@ -3,16 +3,56 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """How the engine uses its device.
 
+    The defaults run anywhere. `for_cuda` gives those measured to be fastest; docs/performance.md says by how much.
+
     Attributes:
         rows: most new rows of one pass; longer prompts are computed in several.
         kv_bytes: what the prefix cache may take.
+        steps: everything between matrix products as plain torch, or as fused Triton kernels.
+        attention: torch's with an explicit mask, FlexAttention with a block mask, or the Triton kernel (fused steps only).
+        experts: one after another, torch's grouped products (plain weights only), or the Triton kernel (fused steps only).
+        activations: FP8 weights times rows kept wide, or times rows rounded to FP8 with a scale each (fused steps only).
+        graphs: whether passes of up to `graph_rows` rows are replayed as CUDA graphs, padded to a few sizes.
+        graph_rows: larger passes keep the device busy long enough to be launched kernel by kernel.
+        warm_rows: sizes captured at start, so that no request waits for it.
     """
 
     rows: int = 4096
     kv_bytes: int = 2 * 2**30
+    steps: Literal["torch", "triton"] = "torch"
+    attention: Literal["sdpa", "flex", "triton"] = "sdpa"
+    experts: Literal["loop", "grouped", "triton"] = "loop"
+    activations: Literal["wide", "fp8"] = "wide"
+    graphs: bool = False
+    graph_rows: int = 2048
+    warm_rows: tuple[int, ...] = (64, 128, 256, 384, 512, 1024)
+
+    def __post_init__(self) -> None:
+        fused = self.steps == "triton"
+        for name, value in (("attention", self.attention), ("experts", self.experts)):
+            if value == "triton" and not fused:
+                raise ValueError(f"{name}='triton' needs steps='triton'")
+        if self.activations == "fp8" and not (fused and self.experts == "triton"):
+            raise ValueError("activations='fp8' needs steps='triton' and experts='triton'")
+        if self.graphs and (self.experts == "loop" or self.attention == "flex"):
+            raise ValueError("graphs need experts and attention that do not wait for the host")
+
+    @classmethod
+    def for_cuda(cls, rows: int = 16384, kv_bytes: int = 8 * 2**30, fp8: bool = False) -> Options:
+        """The fast path. `fp8`: the checkpoint's weights are FP8, and so are the rows they multiply."""
+        return cls(
+            rows,
+            kv_bytes,
+            steps="triton",
+            attention="triton",
+            experts="triton",
+            activations="fp8" if fp8 else "wide",
+            graphs=True,
+        )

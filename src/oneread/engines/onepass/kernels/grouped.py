@@ -1,0 +1,146 @@
+"""The experts' matrix products: each block of pairs times its expert's weights, streamed once.
+
+Gate and up are multiplied side by side and gated before anything is written, in sorted order. Down writes each pair's
+row where the pair belongs, times its share. bf16 (or float32) weights, or FP8 weights with one scale an output; with FP8
+rows the rows carry a scale each, and the gated values in between one for every `GATED` columns.
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, misc, untyped-decorator, import-not-found, import-untyped"
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+from .norms import FP8_MAX, gelu
+
+GATED = 64
+"""Columns of gate and of up that one program computes, and that share one scale in FP8."""
+
+
+@triton.jit
+def product(rows, weight, acc, fp8: tl.constexpr, widen: tl.constexpr):
+    """acc + rows weight^T; `widen` multiplies FP8 in the rows' or in bf16, which is exact."""
+    if fp8:
+        if widen:
+            return tl.dot(rows.to(tl.bfloat16), tl.trans(weight.to(tl.bfloat16)), acc)
+        return tl.dot(rows, tl.trans(weight), acc)
+    return tl.dot(rows, tl.trans(weight.to(rows.dtype)), acc, input_precision="ieee")
+
+
+@triton.jit
+def gate_up_kernel(
+    x,
+    x_scales,
+    weight,
+    weight_scales,
+    order,
+    owners,
+    ends,
+    out,
+    out_scales,
+    hidden: tl.constexpr,
+    inner: tl.constexpr,
+    k: tl.constexpr,
+    block: tl.constexpr,
+    gated: tl.constexpr,
+    depth: tl.constexpr,
+    scaled: tl.constexpr,
+    fp8: tl.constexpr,
+    widen: tl.constexpr,
+):
+    """out[i] = gelu(x[row] gate^T) * (x[row] up^T) for the pair at place i of the order.
+
+    `scaled`: FP8 weights; `fp8`: FP8 rows too.
+    """
+    tiles: tl.constexpr = inner // gated
+    number = tl.program_id(0) // tiles
+    tile = tl.program_id(0) % tiles
+    expert = tl.load(owners + number)
+    if expert < 0:
+        return
+    place = number * block + tl.arange(0, block)
+    real = place < tl.load(ends + expert)
+    pair = tl.load(order + place, mask=real, other=0)
+    row = pair.to(tl.int64) // k
+    column = tile * gated + tl.arange(0, gated)
+    deep = tl.arange(0, depth)
+    x_at = x + row[:, None] * hidden + deep[None, :]
+    base = weight + expert.to(tl.int64) * 2 * inner * hidden
+    gate_at = base + column[:, None] * hidden + deep[None, :]
+    up_at = gate_at + inner * hidden
+    gate = tl.zeros((block, gated), tl.float32)
+    up = tl.zeros((block, gated), tl.float32)
+    for start in range(0, hidden, depth):
+        inside = (start + deep < hidden)[None, :]
+        rows = tl.load(x_at + start, mask=inside & real[:, None], other=0.0)
+        gate = product(rows, tl.load(gate_at + start, mask=inside, other=0.0), gate, fp8, widen)
+        up = product(rows, tl.load(up_at + start, mask=inside, other=0.0), up, fp8, widen)
+    if scaled:
+        scales = weight_scales + expert * 2 * inner + column
+        gate *= tl.load(scales)[None, :]
+        up *= tl.load(scales + inner)[None, :]
+    if fp8:
+        own = tl.load(x_scales + row, mask=real, other=0.0)[:, None]
+        gate *= own
+        up *= own
+    value = gelu(gate) * up
+    if fp8:
+        scale = tl.maximum(tl.max(tl.abs(value), 1) / FP8_MAX, 1e-12)
+        tl.store(out_scales + place.to(tl.int64) * tiles + tile, scale)
+        value = value / scale[:, None]
+    tl.store(out + place.to(tl.int64)[:, None] * inner + column[None, :], value.to(out.dtype.element_ty))
+
+
+@triton.jit
+def down_kernel(
+    x,
+    x_scales,
+    weight,
+    weight_scales,
+    order,
+    owners,
+    ends,
+    shares,
+    out,
+    hidden: tl.constexpr,
+    inner: tl.constexpr,
+    block: tl.constexpr,
+    wide: tl.constexpr,
+    depth: tl.constexpr,
+    scaled: tl.constexpr,
+    fp8: tl.constexpr,
+    widen: tl.constexpr,
+):
+    """out[pair] = share[pair] * (x[i] down^T) for the pair at place i of the order.
+
+    With FP8 rows, `depth` is what `gate_up_kernel` called `gated`.
+    """
+    tiles: tl.constexpr = (hidden + wide - 1) // wide
+    number = tl.program_id(0) // tiles
+    tile = tl.program_id(0) % tiles
+    expert = tl.load(owners + number)
+    if expert < 0:
+        return
+    place = (number * block + tl.arange(0, block)).to(tl.int64)
+    real = place < tl.load(ends + expert)
+    pair = tl.load(order + place, mask=real, other=0)
+    column = tile * wide + tl.arange(0, wide)
+    known = column < hidden
+    deep = tl.arange(0, depth)
+    x_at = x + place[:, None] * inner + deep[None, :]
+    w_at = weight + (expert.to(tl.int64) * hidden + column[:, None]) * inner + deep[None, :]
+    acc = tl.zeros((block, wide), tl.float32)
+    for step in range((inner + depth - 1) // depth):
+        inside = (step * depth + deep < inner)[None, :]
+        rows = tl.load(x_at + step * depth, mask=inside & real[:, None], other=0.0)
+        w = tl.load(w_at + step * depth, mask=inside & known[:, None], other=0.0)
+        if fp8:
+            own = tl.load(x_scales + place * (inner // depth) + step, mask=real, other=0.0)
+            acc += product(rows, w, tl.zeros((block, wide), tl.float32), fp8, widen) * own[:, None]
+        else:
+            acc = product(rows, w, acc, fp8, widen)
+    if scaled:
+        acc *= tl.load(weight_scales + expert * hidden + column, mask=known, other=0.0)[None, :]
+    acc *= tl.load(shares + pair, mask=real, other=0.0)[:, None]
+    target = out + pair.to(tl.int64)[:, None] * hidden + column[None, :]
+    tl.store(target, acc.to(out.dtype.element_ty), mask=real[:, None] & known[None, :])

@@ -1,0 +1,325 @@
+"""The model's steps on CUDA: `diffusion_gemma.Steps` with fused kernels. Nothing in a pass waits for the host."""
+
+# mypy: disable-error-code="no-untyped-call, no-any-return, index, unused-ignore, import-not-found, import-untyped"
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+import triton
+from torch import Tensor
+
+from ..config import Config, LayerKind, LayerShape
+from ..diffusion_gemma import Batch, Layer, Steps, inverse_frequencies
+from ..linear import FP8, Linear
+from ..store import KeyValueStore
+from . import grouped, heads, norms, routing, sight
+from .plan import Tiles
+
+
+@dataclass(slots=True, eq=False)
+class Quantised:
+    """Rows in FP8: values float8_e4m3fn (rows, n), scales float32 (rows,)."""
+
+    values: Tensor
+    scales: Tensor
+
+
+@dataclass(slots=True, eq=False)
+class FusedSteps(Steps):
+    """See `Steps`. Rows from `count` on choose no experts."""
+
+    tiles: Tiles = field(default_factory=Tiles)
+    frequencies: dict[LayerKind, Tensor] = field(default_factory=dict)
+    visits: dict[LayerKind, tuple[Tensor, Tensor]] = field(default_factory=dict)
+    totals: Tensor = field(default_factory=lambda: torch.zeros(0))
+
+    def begin(self, config: Config, batch: Batch) -> None:
+        self.epsilon = config.epsilon
+        device, sights = batch.tokens.device, batch.sight
+        rows, keys = len(batch.tokens), len(batch.key_rows)
+        for kind in config.ropes:
+            if kind not in self.frequencies:
+                self.frequencies[kind] = inverse_frequencies(config, kind, device)
+            if self.options.attention != "triton":
+                self.masks[kind] = self.mask(sights, kind)
+                continue
+            block, key_block = self.tiles.attention(kind)
+            blocks = triton.cdiv(rows, block)
+            table = torch.empty((blocks, triton.cdiv(keys, key_block)), dtype=torch.int32, device=device)
+            counts = torch.empty(blocks, dtype=torch.int32, device=device)
+            sight.visits_kernel[(blocks,)](
+                sights.nodes,
+                sights.low,
+                sights.high,
+                sights.key_nodes,
+                sights.key_positions,
+                sights.sees,
+                len(sights.sees),
+                rows,
+                keys,
+                table,
+                counts,
+                block=block,
+                key_block=key_block,
+                sliding=kind == "sliding",
+            )
+            self.visits[kind] = table, counts
+        if not len(self.totals):
+            self.totals = torch.zeros(config.experts, dtype=torch.int32, device=device)
+
+    def norm(self, x: Tensor, weight: Tensor | None) -> Tensor:
+        if weight is None:
+            # Only a canvas row's embedding is normed without a weight, once a pass.
+            return Steps.norm(self, x, weight)
+        return self._normed(x, weight, quantised=False)
+
+    def normed_for(self, x: Tensor, weight: Tensor, following: Linear) -> Any:
+        return self._normed(x, weight, self._quantises(following))
+
+    def linear(self, x: Any, weight: Linear) -> Tensor:
+        if not self._quantises(weight):
+            return weight(x)
+        q = x if isinstance(x, Quantised) else self._quantise(x)
+        return torch._scaled_mm(
+            q.values,
+            weight.weight.t(),
+            scale_a=q.scales[:, None],
+            scale_b=weight.scale[None, :],
+            out_dtype=torch.bfloat16,
+            use_fast_accum=True,
+        )
+
+    def gated(self, x: Tensor, following: Linear) -> Any:
+        columns, quantised = x.shape[-1] // 2, self._quantises(following)
+        out, scales = self._rows(x, columns, quantised)
+        norms.gated_kernel[(len(x),)](x, out, scales, columns, triton.next_power_of_2(columns), quantised, num_warps=8)
+        return Quantised(out, scales) if quantised else out
+
+    def query_key_value(self, qkv: Tensor, layer: Layer, store: KeyValueStore, index: int, batch: Batch) -> Tensor:
+        shape = layer.shape
+        own_values = shape.kind == "sliding"
+        count = qkv.shape[-1] // shape.head_dim - shape.kv_heads * (2 if own_values else 1)
+        query = torch.empty((len(qkv), count, shape.head_dim), dtype=qkv.dtype, device=qkv.device)
+        heads.heads_kernel[(len(qkv), count + shape.kv_heads)](
+            qkv,
+            layer.query_norm,
+            layer.key_norm,
+            self.frequencies[shape.kind],
+            batch.positions,
+            batch.rows,
+            query,
+            store.keys[shape.kind],
+            store.values[shape.kind],
+            store.offset(index),
+            store.scratch,
+            self.epsilon,
+            heads=count,
+            kv_heads=shape.kv_heads,
+            half=shape.head_dim // 2,
+            own_values=own_values,
+            num_warps=1,
+        )
+        return query
+
+    def attention(self, query: Tensor, shape: LayerShape, store: KeyValueStore, index: int, batch: Batch) -> Tensor:
+        if self.options.attention != "triton":
+            return Steps.attention(self, query, shape, store, index, batch)
+        rows, count, size = query.shape
+        out = torch.empty_like(query)
+        block, key_block = self.tiles.attention(shape.kind)
+        table, counts = self.visits[shape.kind]
+        at = batch.sight
+        sight.attend_kernel[(triton.cdiv(rows, block), shape.kv_heads)](
+            query,
+            store.keys[shape.kind],
+            store.values[shape.kind],
+            batch.key_rows,
+            at.nodes,
+            at.low,
+            at.high,
+            at.key_nodes,
+            at.key_positions,
+            at.sees,
+            len(at.sees),
+            rows,
+            len(batch.key_rows),
+            table,
+            counts,
+            store.offset(index),
+            store.scratch,
+            out,
+            heads=count,
+            kv_heads=shape.kv_heads,
+            size=size,
+            block=block,
+            key_block=key_block,
+            sliding=shape.kind == "sliding",
+            num_warps=8 if size > 256 else 4,
+            num_stages=1 if size > 256 else 2,
+        )
+        return out.view(rows, count * size)
+
+    def after_attention(self, x: Tensor, attended: Tensor, layer: Layer) -> tuple[Tensor, Any, Any, Tensor]:
+        columns = x.shape[-1]
+        dense_fp8, experts_fp8 = self._quantises(layer.gate_up), self._quantises(layer.experts_gate_up)
+        x_out, router = torch.empty_like(x), torch.empty_like(x)
+        dense, dense_scales = self._rows(x, columns, dense_fp8)
+        experts, experts_scales = self._rows(x, columns, experts_fp8)
+        norms.after_attention_kernel[(len(x),)](
+            x,
+            attended,
+            layer.attention_norm,
+            layer.dense_norm,
+            layer.experts_norm,
+            layer.router_scale,
+            x_out,
+            dense,
+            dense_scales,
+            experts,
+            experts_scales,
+            router,
+            self.epsilon,
+            columns=columns,
+            width=triton.next_power_of_2(columns),
+            root=columns**-0.5,
+            dense_quantised=dense_fp8,
+            experts_quantised=experts_fp8,
+            num_warps=8,
+        )
+        for_dense = Quantised(dense, dense_scales) if dense_fp8 else dense
+        for_experts = Quantised(experts, experts_scales) if experts_fp8 else experts
+        return x_out, for_dense, for_experts, router
+
+    def route(self, x: Tensor, layer: Layer, k: int) -> tuple[Tensor, Tensor]:
+        logits = layer.router(x)
+        rows, experts = logits.shape
+        chosen = torch.empty((rows, k), dtype=torch.int32, device=x.device)
+        shares = torch.empty((rows, k), dtype=torch.float32, device=x.device)
+        width = triton.next_power_of_2(experts)
+        routing.choose_kernel[(rows,)](
+            logits, layer.expert_scale, self.count, chosen, shares, self.totals, experts, width, k, num_warps=1
+        )
+        return chosen, shares
+
+    def experts(self, x: Any, chosen: Tensor, shares: Tensor, gate_up: Linear, down: Linear) -> Tensor:
+        """The k outputs of each row, times their shares: (rows * k, hidden). `after_experts` sums them."""
+        if self.options.experts != "triton":
+            # The Triton router counts pairs for the kernel that comes next; here nobody takes the count.
+            self.totals.zero_()
+            return Steps.experts(self, x, chosen, shares, gate_up, down)
+        rows, k = chosen.shape
+        experts, inner, hidden = len(gate_up.weight), down.inputs, gate_up.inputs
+        fp8, scaled = isinstance(x, Quantised), gate_up.weight.dtype == FP8
+        values, scales = (x.values, x.scales) if isinstance(x, Quantised) else (x, x)
+        pairs, device = rows * k, values.device
+        t = self.tiles.experts(rows, k, experts, fp8)
+        blocks = min(pairs, triton.cdiv(pairs, t.block) + experts)
+        order = torch.empty(blocks * t.block, dtype=torch.int32, device=device)
+        owners = torch.empty(blocks, dtype=torch.int32, device=device)
+        ends = torch.empty(experts, dtype=torch.int32, device=device)
+        width = triton.next_power_of_2(experts)
+        routing.starts_kernel[(1,)](self.totals, ends, owners, blocks, experts, width, t.block, 64, num_warps=4)
+        routing.place_kernel[(triton.cdiv(pairs, 256),)](chosen, ends, order, pairs, 256)
+        between_dtype = FP8 if fp8 else values.dtype
+        between = torch.empty((blocks * t.block, inner), dtype=between_dtype, device=device)
+        between_scales = torch.empty((blocks * t.block if fp8 else 1, inner // grouped.GATED), device=device)
+        grouped.gate_up_kernel[(blocks * (inner // t.gated),)](
+            values,
+            scales,
+            gate_up.weight,
+            gate_up.scale if scaled else scales,
+            order,
+            owners,
+            ends,
+            between,
+            between_scales,
+            hidden=hidden,
+            inner=inner,
+            k=k,
+            block=t.block,
+            gated=t.gated,
+            depth=t.depth,
+            scaled=scaled,
+            fp8=fp8,
+            widen=t.widen,
+            num_warps=t.warps,
+            num_stages=t.stages,
+        )
+        # In the rows' own width: an FP8 model computes in bf16.
+        out = torch.empty((pairs, hidden), dtype=torch.bfloat16 if fp8 else values.dtype, device=device)
+        grouped.down_kernel[(blocks * triton.cdiv(hidden, t.wide),)](
+            between,
+            between_scales,
+            down.weight,
+            down.scale if scaled else scales,
+            order,
+            owners,
+            ends,
+            shares,
+            out,
+            hidden=hidden,
+            inner=inner,
+            block=t.block,
+            wide=t.wide,
+            depth=t.gated if fp8 else t.down_depth,
+            scaled=scaled,
+            fp8=fp8,
+            widen=t.widen,
+            num_warps=t.warps,
+            num_stages=t.stages,
+        )
+        return out
+
+    def after_experts(
+        self, x: Tensor, dense: Tensor, mixed: Tensor, layer: Layer, batch: Batch, following: Layer | None
+    ) -> tuple[Tensor, Any]:
+        columns = x.shape[-1]
+        quantised = following is not None and self._quantises(following.qkv)
+        x_out = torch.empty_like(x)
+        h, scales = self._rows(x, columns, quantised)
+        norms.after_experts_kernel[(len(x),)](
+            x,
+            dense,
+            mixed,
+            layer.after_dense_norm,
+            layer.after_experts_norm,
+            layer.output_norm,
+            layer.output_norm if following is None else following.input_norm,
+            batch.canvas,
+            layer.prompt_scalar,
+            layer.canvas_scalar,
+            x_out,
+            h,
+            scales,
+            self.epsilon,
+            columns=columns,
+            width=triton.next_power_of_2(columns),
+            k=len(mixed) // len(x),
+            last=following is None,
+            quantised=quantised,
+            num_warps=8,
+        )
+        return x_out, Quantised(h, scales) if quantised else h
+
+    def _quantises(self, weight: Linear) -> bool:
+        return weight.weight.dtype == FP8 and self.options.activations == "fp8"
+
+    def _rows(self, x: Tensor, columns: int, quantised: bool) -> tuple[Tensor, Tensor]:
+        """Room for rows, in FP8 with scales or in x's dtype."""
+        out = torch.empty((len(x), columns), dtype=FP8 if quantised else x.dtype, device=x.device)
+        return out, torch.empty(len(x) if quantised else 1, dtype=torch.float32, device=x.device)
+
+    def _quantise(self, x: Tensor) -> Quantised:
+        columns = x.shape[-1]
+        out, scales = self._rows(x, columns, True)
+        norms.quantise_kernel[(len(x),)](x, out, scales, columns, triton.next_power_of_2(columns), num_warps=8)
+        return Quantised(out, scales)
+
+    def _normed(self, x: Tensor, weight: Tensor, quantised: bool) -> Any:
+        columns = x.shape[-1]
+        out, scales = self._rows(x, columns, quantised)
+        width = triton.next_power_of_2(columns)
+        norms.norm_kernel[(len(x),)](x, weight, out, scales, self.epsilon, columns, width, quantised, num_warps=8)
+        return Quantised(out, scales) if quantised else out
