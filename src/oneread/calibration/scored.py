@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,17 @@ class Scored:
         return len(self.scores)
 
 
-def split(cases: Sequence[Scored], shares: Sequence[float], salt: str = "") -> list[list[Scored]]:
+class Clustered(Protocol):
+    """Anything that knows the digest of its state."""
+
+    @property
+    def cluster(self) -> str: ...
+
+
+C = TypeVar("C", bound=Clustered)
+
+
+def split(cases: Iterable[C], shares: Sequence[float], salt: str = "") -> list[list[C]]:
     """Cases in parts of about these shares, all cases of one state in the same part.
 
     The part is a function of the state's digest and `salt` alone, so that the same case always falls into the same one.
@@ -47,7 +58,7 @@ def split(cases: Sequence[Scored], shares: Sequence[float], salt: str = "") -> l
         shares: positive, with sum 1.
     """
     edges = np.cumsum(shares)
-    parts: list[list[Scored]] = [[] for _ in shares]
+    parts: list[list[C]] = [[] for _ in shares]
     for case in cases:
         parts[min(int(np.searchsorted(edges, place(case.cluster, salt), side="right")), len(parts) - 1)].append(case)
     return parts

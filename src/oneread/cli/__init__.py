@@ -1,4 +1,4 @@
-"""The command line: ``oneread serve | ask | doctor | eval | calibrate | version``."""
+"""The command line: ``oneread serve | ask | doctor | eval | calibrate | tune | version``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from .calibrate import calibrate
 from .doctor import doctor
 from .eval import evaluate
 from .serve import serve
+from .tune import tune
 from .version import version
 
 app = typer.Typer(
@@ -25,4 +26,5 @@ app.command(epilog='Example: oneread ask "My card was charged twice" --choice "W
 app.command(epilog="Example: oneread doctor --port 9000")(doctor)
 app.command("eval", epilog="Example: oneread eval cases.jsonl --calibration profile.json --out report/")(evaluate)
 app.command(epilog="Example: oneread calibrate cases.jsonl --target-error 0.05 --out profile.json")(calibrate)
+app.command(epilog="Example: oneread tune cases.jsonl --out my-reader")(tune)
 app.command(epilog="Example: oneread version")(version)
