@@ -18,7 +18,7 @@ app = typer.Typer(
     epilog='Example: oneread ask "The site is down!" --noul "Does this need a reply within the hour?"',
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",  # "rich" would swallow the brackets of an extra
     pretty_exceptions_show_locals=False,  # locals hold evidence
 )
 app.command(epilog="Example: ONEREAD_API_KEY=change-me oneread serve --port 9000")(serve)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Table
 
@@ -98,9 +99,9 @@ def _announce(decider: Decider, bound: socket.socket, settings: Settings) -> Non
     url = url_of(bound)
     host = bound.getsockname()[0]
     rows = Table.grid(padding=(0, 2))
-    rows.add_row("[bold]reader[/]", f"{reader.name} ({reader.release_date})")
+    rows.add_row("[bold]reader[/]", escape(f"{reader.name} ({reader.release_date})"))
     if profile is not None:
-        rows.add_row("[bold]calibration[/]", profile.name)
+        rows.add_row("[bold]calibration[/]", escape(profile.name))
     rows.add_row("[bold]address[/]", url if host in url else f"{url} and every other address of this machine")
     rows.add_row("[bold]docs[/]", f"{url}/docs")
     if settings.api_keys:
