@@ -182,6 +182,31 @@ def test_packed_and_alone_are_compared_where_both_can_be_asked() -> None:
     assert 0 < moved.packed.moved[3] < 0.1 / 4 + 1e-9  # a sigmoid's slope is at most 1/4
 
 
+def test_lines_of_one_question_are_packed_with_questions_of_other_lines() -> None:
+    rows = rows_of(30, types=("choice", "noul"))
+    together = orders.packed_rows(rows, 0)
+    assert len(together) == 30
+    for row, packed in zip(rows, together, strict=True):
+        assert packed.cases[0] == row.cases[0]
+        assert 3 <= len(packed.cases) <= 1 + orders.COMPANIONS
+        assert all(case.state == row.state for case in packed.cases)
+        assert len({case.question_digest for case in packed.cases}) == len(packed.cases)
+    report = run(FakeTarget(), rows, QUICK, FakeTarget())
+    assert isinstance(report.packed, orders.Shift)
+    assert report.packed.cases == 30
+    assert report.packed.moved[3] == 0
+
+
+def test_one_question_alone_cannot_be_packed() -> None:
+    assert run(FakeTarget(), rows_of(5, types=("noul",)), QUICK, FakeTarget()).packed == orders.NO_COMPANIONS
+
+
+def test_packed_reading_is_asked_for() -> None:
+    packed = FakeTarget()
+    run(FakeTarget(), several(5), QUICK, packed)
+    assert {request.controls.mode for request in packed.asked} == {"packed"}
+
+
 def test_what_is_written_holds_no_text_of_a_case(tmp_path: Path) -> None:
     report = run(FakeTarget(), several(12), Options(resamples=20))
     report.save(tmp_path)

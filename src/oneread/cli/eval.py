@@ -98,7 +98,7 @@ def evaluate(
                 decider = _decider(reader, threads, profile)
                 try:
                     applied = None if profile is None else profile.name
-                    return await measure(decider, rows, options, lambda: decider.reader.name, applied, None, bars.start_bar)
+                    return await measure(decider, rows, options, lambda: decider.reader.name, applied, decider, bars.start_bar)
                 finally:
                     decider.close()
 

@@ -1,4 +1,4 @@
-"""Whether answers hang on the order in which options are listed, and, once it can be asked for, on being packed."""
+"""Whether answers hang on the order in which options are listed, and on being read packed with other questions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from .outcomes import Outcome
 
 NOUL_ORDER = "not applicable: the API gives yes and no no order"
 NOT_MEASURED = "not measured: no further order was asked for"
-NO_PACKED_MODE = "not available: this reader reads every question by itself (no packed mode)"
+NO_PACKED_MODE = "not available: packed mode cannot be asked for here"
+NO_COMPANIONS = "not measured: there are too few different questions to pack"
+
+COMPANIONS = 3
+"""How many questions of other lines join a line's only question when packed reading is measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,26 @@ def other_order(rows: Sequence[Row], seed: int) -> list[Row]:
             if order is not None:
                 cases.append(replace(case, question=reordered(case.question, order), gold=order.index(case.gold)))
         if cases:
+            found.append(Row(row.source, row.state, tuple(cases)))
+    return found
+
+
+def packed_rows(rows: Sequence[Row], seed: int) -> list[Row]:
+    """Rows whose questions are to be read together: a line's own, or its only one and `COMPANIONS` of other lines.
+
+    Companions get ids that no line has, so that only a line's own questions are compared.
+    """
+    rng = np.random.default_rng(seed)
+    others = list({case.question_digest: case for row in rows for case in row.cases}.values())
+    found: list[Row] = []
+    for row in rows:
+        cases = list(row.cases)
+        if len(cases) == 1:
+            digest = cases[0].question_digest
+            drawn = [others[i] for i in rng.permutation(len(others))[: COMPANIONS + 1].tolist()]
+            drawn = [case for case in drawn if case.question_digest != digest][:COMPANIONS]
+            cases += [replace(case, source=f"{row.source} beside", key=f" {i}", state=row.state) for i, case in enumerate(drawn)]
+        if len(cases) > 1:
             found.append(Row(row.source, row.state, tuple(cases)))
     return found
 

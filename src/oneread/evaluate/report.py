@@ -10,14 +10,27 @@ from pathlib import Path
 
 import numpy as np
 
+from ..controls import Controls
 from . import metrics
-from .cases import Row
-from .orders import NO_PACKED_MODE, NOT_MEASURED, NOUL_ORDER, Shift, compare, order_pairs, other_order
+from .cases import Row, sample
+from .orders import (
+    NO_COMPANIONS,
+    NO_PACKED_MODE,
+    NOT_MEASURED,
+    NOUL_ORDER,
+    Shift,
+    compare,
+    order_pairs,
+    other_order,
+    packed_rows,
+)
 from .outcomes import Columns, Outcome, Summary
 from .run import Failed, Target, ask_all, count
 
 FORMAT = "oneread-eval/1"
 CURVE_POINTS = 100
+MOST_PACKED = 300
+"""Lines that are read packed as well, drawn by the seed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +137,7 @@ async def evaluate(
 
     Args:
         reader: gives the reader's name once something was asked.
-        packed: the same reader, answering all questions of a row together.
+        packed: the same reader, where it can be asked to read questions together.
         progress: ``progress(what, total)`` starts a bar and returns what to call after each row.
     """
     start = time.monotonic()
@@ -167,8 +180,9 @@ async def _packed(
 ) -> Shift | str:
     if packed is None:
         return NO_PACKED_MODE
-    several = [row for row in rows if len(row.cases) > 1]
-    other, _ = await ask_all(packed, several, options.concurrency, progress("packed", len(several)))
+    several = sample(packed_rows(rows, options.seed), MOST_PACKED, options.seed)
+    controls = Controls(mode="packed")
+    other, _ = await ask_all(packed, several, options.concurrency, progress("packed", len(several)), controls)
     by_place = {(o.case.source, o.case.key): o.probabilities for o in alone}
     pairs = [(by_place[place], o.probabilities) for o in other if (place := (o.case.source, o.case.key)) in by_place]
-    return compare(pairs) or "not measured: no line has several questions"
+    return compare(pairs) or NO_COMPANIONS

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from ..answers import Answer, Answers, ChoiceAnswer, NoulAnswer, ScoreAnswer
+from ..controls import Controls
 from ..errors import InvalidRequest, OnereadError
 from ..questions import Choice, Question, Request
 from .cases import Row
@@ -33,13 +34,18 @@ class Failed:
 
 
 async def ask_all(
-    target: Target, rows: Sequence[Row], concurrency: int, advance: Callable[[], object] = lambda: None
+    target: Target,
+    rows: Sequence[Row],
+    concurrency: int,
+    advance: Callable[[], object] = lambda: None,
+    controls: Controls | None = None,
 ) -> tuple[list[Outcome], list[Failed]]:
     """Ask every row, each as one request; outcomes in the order of rows.
 
     Args:
         concurrency: requests under way at a time.
         advance: called after each row.
+        controls: how all rows are read; None for the defaults.
     """
     found: list[list[Outcome]] = [[] for _ in rows]
     failed: list[Failed] = []
@@ -48,7 +54,8 @@ async def ask_all(
     async def work() -> None:
         for place, row in waiting:  # one iterator, shared: each worker takes the next row
             try:
-                answers = (await target.adecide(row.request)).answers
+                request = row.request if controls is None else replace(row.request, controls=controls)
+                answers = (await target.adecide(request)).answers
                 found[place] = [Outcome(case, distribution(answers[case.key], case.question)) for case in row.cases]
             except OnereadError as error:
                 failed.append(Failed(row.source, len(row.cases), _kind(error)))
