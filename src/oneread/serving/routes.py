@@ -1,0 +1,98 @@
+"""The routes: what each path takes and gives."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import anyio.to_thread
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import JSONResponse, Response
+
+from ..errors import InvalidRequest
+from ..version import __version__
+from .body import media_type, read_body, require_json
+from .dialects import systemone
+from .dialects import systemone_schema as schema
+from .service import Service
+from .strict_json import parse as parse_json
+
+LONG_BODY = 64 * 1024
+"""Bodies longer than this are parsed in a thread, so that others are not kept waiting."""
+
+
+def _service(request: Request) -> Service:
+    service: Service = request.app.state.service
+    return service
+
+
+TheService = Annotated[Service, Depends(_service)]
+
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    400: {"model": schema.ErrorReply, "description": "The model is not served here"},
+    401: {"model": schema.ErrorReply, "description": "Wrong key"},
+    403: {"model": schema.ErrorReply, "description": "No key"},
+    413: {"model": schema.ErrorReply, "description": "The body is too large"},
+    415: {"model": schema.ErrorReply, "description": "Not JSON, or a content encoding other than gzip and zstd"},
+    422: {"model": schema.InvalidReply, "description": "The request is not valid"},
+    500: {"model": schema.ErrorReply, "description": "The server failed"},
+    503: {"model": schema.ErrorReply, "description": "Loading, or the engine failed; try again after `retry-after`"},
+}
+_KEY_ERRORS: dict[int | str, dict[str, Any]] = {status: _ERRORS[status] for status in (401, 403, 503)}
+
+api = APIRouter()
+probes = APIRouter(tags=["probes"])
+
+
+@api.post("/v1/systemone", summary="Answer typed questions", response_model=schema.SystemOneReply, responses=_ERRORS)
+async def system_one(request: Request, service: TheService) -> Response:
+    """Answer every question about the state, each with its probabilities. Other questions and their order change no answer."""
+    decider = service.decider()
+    if media_type(request) == "multipart/form-data":
+        raise InvalidRequest([systemone.no_images(())])
+    require_json(request)
+    body = await read_body(request, service.settings.max_body_bytes)
+    parse = _parse if len(body) <= LONG_BODY else _parse_in_thread
+    model, asked = await parse(body)
+    systemone.check_model(model, decider.reader.name)
+    answers = await service.answer(asked, _disconnected(request))
+    return JSONResponse(systemone.reply(answers))
+
+
+@api.get("/v1/models", summary="List models", response_model=schema.ModelList, responses=_KEY_ERRORS)
+async def models(service: TheService) -> Response:
+    """The reader served, under its own name and under the aliases that requests may use."""
+    decider = service.decider()
+    reader, description = decider.reader, decider.reader.description
+    if decider.calibration is not None:
+        description += f" Calibrated by profile {decider.calibration.name}."
+    return JSONResponse(systemone.models(reader.name, description, reader.release_date))
+
+
+@probes.get("/health", summary="Is the process up")
+async def health() -> dict[str, str]:
+    """200 as long as the process serves HTTP. Whether it answers requests is told by /ready."""
+    return {"status": "ok", "version": __version__}
+
+
+@probes.get("/ready", summary="Are requests answered", responses={503: {"description": "Loading, or a canary read failed"}})
+async def ready(service: TheService) -> Response:
+    """200 when a real read worked within the last seconds."""
+    status, canary = await service.readiness()
+    body: dict[str, Any] = {"status": status}
+    if canary is not None:
+        body |= {"canary_ms": round(canary.seconds * 1000, 3)} if canary.fault is None else {"reason": canary.fault}
+    return JSONResponse(body, 200 if status == "ready" else 503)
+
+
+async def _parse(body: bytes) -> tuple[str, Any]:
+    return systemone.parse(parse_json(body))
+
+
+async def _parse_in_thread(body: bytes) -> tuple[str, Any]:
+    return await anyio.to_thread.run_sync(lambda: systemone.parse(parse_json(body)))
+
+
+async def _disconnected(request: Request) -> None:
+    """Returns once the caller has left. To be awaited after the body was read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
