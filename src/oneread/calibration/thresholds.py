@@ -17,6 +17,9 @@ from .buckets import grouped, lookup
 CONFIDENCE = 0.9
 """The chance with which a target error holds for what is accepted."""
 
+FEWEST = 20
+"""A type with fewer cases gets no thresholds."""
+
 _STARTS = (0.99, 0.95, 0.9, 0.8, 0.65)
 _STEP = 0.005
 
@@ -96,13 +99,15 @@ def fit_thresholds(
 ) -> Thresholds:
     """Thresholds by type and bucket, from (type, probabilities, index of the right answer).
 
-    Buckets with fewer than `at_least` cases are joined to their neighbours.
+    Buckets with fewer than `at_least` cases are joined to their neighbours; a type with fewer than `FEWEST` gets none.
     """
     if not 0 < value < 1:
         raise ValueError(f"the target {goal} should be between 0 and 1")
     top: dict[str, tuple[tuple[int, float | None], ...]] = {}
     for name in dict.fromkeys(type for type, _, _ in cases):
         items = [(len(p), (float(p.max()), int(np.argmax(p)) != gold)) for type, p, gold in cases if type == name]
+        if len(items) < FEWEST:
+            continue
         fitted: list[tuple[int, float | None]] = []
         for edge, group in grouped(items, at_least):
             tops, wrongs = np.array([t for t, _ in group]), np.array([w for _, w in group], bool)

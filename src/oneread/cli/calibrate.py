@@ -78,7 +78,7 @@ def calibrate(
         fail(str(error), CASES_TODO)
     profile.save(save)
     _print(profile)
-    err.print(f"Written to {save}. Apply it with: oneread serve --calibration {save}", soft_wrap=True)
+    err.print(f"Written to {save}. Apply it with: oneread serve --calibration {save}", markup=False, soft_wrap=True)
 
 
 def _ask(paths: list[Path], reader: Any, limit: int | None, seed: int) -> list[Any]:
@@ -97,38 +97,41 @@ def _ask(paths: list[Path], reader: Any, limit: int | None, seed: int) -> list[A
 
 
 def _print(profile: Profile) -> None:
-    table = Table(title=f"{profile.name}: {profile.source}", title_justify="left")
-    for title in ("type", "temperature by options", "held-out cases", "log score", "ECE", "sets", "thresholds"):
-        table.add_column(title)
+    out.print(f"{profile.name}: {profile.source}", markup=False)
+    table = Table("type", "options", "temperature")
     for kind, pairs in profile.temperatures.buckets.items():
-        entry: Mapping[str, Any] = profile.measured.get(kind, {})
-        steps = ", ".join(f"≤{most}: {t:.2f}" if len(pairs) > 1 else f"{t:.2f}" for most, t in pairs)
-        table.add_row(
-            kind,
-            steps,
-            str(entry.get("cases", "")),
-            _change(entry, "log_score"),
-            _change(entry, "ece_width"),
-            _sets(entry),
-            _thresholds(entry),
-        )
+        for most, temperature in pairs:
+            table.add_row(kind, "all" if len(pairs) == 1 else f"up to {most}", f"{temperature:.2f}")
     out.print(table)
     if profile.questions:
         out.print(f"{len(profile.questions)} questions have temperatures of their own.")
+    if profile.measured:
+        out.print(_held_out(profile.measured))
 
 
-def _change(entry: Mapping[str, Any], metric: str) -> str:
-    return f"{entry['before'][metric]:.3f} → {entry['after'][metric]:.3f}" if entry else ""
+def _held_out(measured: Mapping[str, Any]) -> Table:
+    table = Table(title="on cases held out", title_justify="left")
+    table.add_column("")
+    for kind, entry in measured.items():
+        table.add_column(f"{kind} ({entry['cases']})")
+    for metric, label in (("log_score", "log score"), ("brier", "Brier"), ("ece_width", "ECE"), ("ece_mass", "ECE mass")):
+        changes = (f"{entry['before'][metric]:.3f} → {entry['after'][metric]:.3f}" for entry in measured.values())
+        table.add_row(label, *changes)
+    if any("sets" in entry for entry in measured.values()):
+        table.add_row("sets", *(_sets(entry.get("sets")) for entry in measured.values()))
+    for place, first in enumerate(next(iter(measured.values()))["thresholds"]):
+        goal = "error at most" if first["goal"] == "error" else "cost of asking a person"
+        table.add_row(f"{goal} {first['value']:g}", *(_accepted(entry["thresholds"][place]) for entry in measured.values()))
+    return table
 
 
-def _sets(entry: Mapping[str, Any]) -> str:
-    sets = entry.get("sets")
-    return f"{sets['covered']:.1%} covered (stated {sets['stated']:.0%}), {sets['mean_size']:.1f} answers" if sets else ""
+def _sets(sets: Mapping[str, Any] | None) -> str:
+    if sets is None:
+        return "too few cases"
+    return f"{sets['covered']:.0%} covered (stated {sets['stated']:.0%}), {sets['mean_size']:.1f} answers"
 
 
-def _thresholds(entry: Mapping[str, Any]) -> str:
-    lines = []
-    for t in entry.get("thresholds", ()):
-        error = "none accepted" if t["error"] is None else f"{t['accepted']:.0%} accepted, {t['error']:.1%} wrong"
-        lines.append(f"{t['goal']} {t['value']:g}: {error}")
-    return "\n".join(lines)
+def _accepted(found: Mapping[str, Any]) -> str:
+    return (
+        "nothing accepted" if found["error"] is None else f"{found['accepted']:.0%} accepted, {found['error']:.1%} of them wrong"
+    )

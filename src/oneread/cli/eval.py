@@ -129,8 +129,8 @@ def _plots(report: Report, directory: Path, names: bool) -> None:
     try:
         files += [path.name for path in save_plots(report.columns, directory, names)]
     except MissingExtra as error:
-        err.print(f"[yellow]No plots:[/] {error}", soft_wrap=True)
-    err.print(f"Written to {directory}: {', '.join(files)}", soft_wrap=True)
+        err.print(f"No plots: {error}", markup=False, soft_wrap=True)
+    err.print(f"Written to {directory}: {', '.join(files)}", markup=False, soft_wrap=True)
 
 
 def _say_where(url: str) -> None:

@@ -51,7 +51,7 @@ def tune(
 
     The last layers are trained, part of the way to the trained weights is taken that makes checking cases most probable,
     temperatures are fitted anew, and the reader is measured before and after on cases it never saw. Needs torch:
-    pip install 'oneread[train]'.
+    pip install 'oneread\\[train]'.
     """
     try:
         import torch  # noqa: F401
@@ -76,7 +76,7 @@ def tune(
     except OnereadError as error:
         fail(str(error), CASES_TODO)
     out.print(_table(tuned))
-    err.print(f"Written to {save}. Serve it with: oneread serve --reader {save}", soft_wrap=True)
+    err.print(f"Written to {save}. Serve it with: oneread serve --reader {save}", markup=False, soft_wrap=True)
 
 
 def _table(tuned: Tuned) -> Table:

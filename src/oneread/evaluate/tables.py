@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rich.console import Group
+from rich.markup import escape
 from rich.table import Table
 
 from .orders import Shift
@@ -30,7 +31,8 @@ MOST_TASKS = 40
 
 def report_table(report: Report) -> Group:
     """One table of all parts, and lines on orders, packing and failures."""
-    table = Table(title=f"{report.reader}, calibration {report.calibration or 'of the reader'}", title_justify="left")
+    title = f"{report.reader}, calibration {report.calibration or 'of the reader'}"
+    table = Table(title=escape(title), title_justify="left")
     table.add_column("")
     table.add_column("cases", justify="right")
     for _, title in COLUMNS:
@@ -52,7 +54,7 @@ def report_table(report: Report) -> Group:
 
 def _rows(table: Table, part: str, found: Mapping[str, Summary]) -> None:
     for name, summary in found.items():
-        label = "[bold]all[/]" if part == "all" else f"{name} options" if part == "options" else name
+        label = "[bold]all[/]" if part == "all" else f"{name} options" if part == "options" else escape(name)
         table.add_row(label, str(summary.cases), *(_value(summary, metric) for metric, _ in COLUMNS))
 
 
