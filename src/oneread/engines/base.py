@@ -89,11 +89,13 @@ class Reading:
             each marker (shape (slots,)).
         log_sum_exp: float32 (slots,), over the full vocabulary at each slot; None for markers, which have none.
         tokens_reused: prompt tokens whose keys and values came from a cache.
+        waited_s: how long the read waited for its pass, where the engine knows.
     """
 
     scores: NDArray[np.float32]
     log_sum_exp: NDArray[np.float32] | None = None
     tokens_reused: int = 0
+    waited_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

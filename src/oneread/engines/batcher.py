@@ -2,52 +2,63 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import replace
 from threading import Condition, Thread
 
 from ..errors import EngineError
 from .base import Capabilities, LocalModel, Read, Reading
+from .isolated import IsolatedModel
+from .load import DrainRate, Load, Pass
 
 
-@dataclass(slots=True, eq=False)
 class _Request:
-    """The reads of one call, and what has been read of them so far."""
+    """The reads of one call that wait, by bucket, and what has been read of them so far."""
 
-    future: Future[list[Reading]]
-    readings: list[Reading | None]
-    left: int = field(init=False)
+    def __init__(self, reads: Sequence[Read], buckets: Sequence[int]) -> None:
+        self.future: Future[list[Reading]] = Future()
+        self.queued_at = time.monotonic()
+        self.reads = reads
+        self.tokens_left = sum(read.tokens for read in reads)
+        self.waiting: dict[int, deque[int]] = {}
+        for index, bucket in enumerate(buckets):
+            self.waiting.setdefault(bucket, deque()).append(index)
+        self._readings: list[Reading | None] = [None] * len(reads)
+        self._left = len(reads)
 
-    def __post_init__(self) -> None:
-        self.left = len(self.readings)
+    @property
+    def bucket(self) -> int:
+        """The bucket of the read that has waited longest."""
+        return min(self.waiting, key=lambda bucket: self.waiting[bucket][0])
+
+    def take(self, bucket: int) -> int:
+        queue = self.waiting[bucket]
+        index = queue.popleft()
+        if not queue:
+            del self.waiting[bucket]
+        return index
 
     def finish(self, index: int, reading: Reading) -> None:
-        self.readings[index] = reading
-        self.left -= 1
-        if self.left == 0 and self.future.set_running_or_notify_cancel():
-            self.future.set_result([r for r in self.readings if r is not None])
+        self._readings[index] = reading
+        self._left -= 1
+        if self._left == 0 and self.future.set_running_or_notify_cancel():
+            self.future.set_result([r for r in self._readings if r is not None])
 
     def fail(self, error: EngineError) -> None:
         if not self.future.done() and self.future.set_running_or_notify_cancel():
             self.future.set_exception(error)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Waiting:
-    request: _Request
-    index: int
-    read: Read
-    bucket: int
-
-
 class Batcher:
     """An engine that drives a `LocalModel` from one thread. Safe to call from any thread.
 
-    A pass takes the oldest read that waits and, in order of arrival, others of its bucket while the padded tokens stay
-    within the budget (the oldest always runs). It starts as soon as the worker is free and waits for no timer, so reads
-    gather only while a pass runs, and no read is overtaken for ever.
+    Calls take turns: the one whose turn it is gives the next pass its oldest read, and then all calls, in turn, give one
+    read of that bucket each, round after round, while the padded tokens stay within the budget. Who was served goes to the
+    end of the turn. So a call of a thousand reads delays one of a single read by about one pass. A pass starts as soon as
+    the worker is free and waits for no timer.
 
     Args:
         model: what runs the passes; closed with the batcher.
@@ -57,7 +68,11 @@ class Batcher:
     def __init__(self, model: LocalModel, token_budget: int) -> None:
         self._model = model
         self._budget = token_budget
-        self._queue: deque[_Waiting] = deque()
+        self._turn: deque[_Request] = deque()
+        self._running: list[tuple[_Request, int]] = []
+        self._running_since = 0.0
+        self._rate = DrainRate()
+        self._observers: list[Callable[[Pass], None]] = []
         self._changed = Condition()
         self._closed = False
         self._worker = Thread(target=self._work, name="oneread-batcher", daemon=True)
@@ -74,29 +89,55 @@ class Batcher:
         The future fails with `EngineError` when the model cannot run one of the reads, fails in a pass, or is closed.
         Cancelling it gives up the reads that have not started.
         """
-        request = _Request(Future(), [None] * len(reads))
+        try:
+            request = _Request(reads, [self._model.bucket(read) for read in reads])
+        except EngineError as error:
+            return _failed(error)
         if not reads:
             request.future.set_result([])
-            return request.future
-        try:
-            waiting = [_Waiting(request, i, read, self._model.bucket(read)) for i, read in enumerate(reads)]
-        except EngineError as error:
-            request.fail(error)
             return request.future
         with self._changed:
             if self._closed:
                 request.fail(_closed())
             else:
-                self._queue.extend(waiting)
+                self._turn.append(request)
                 self._changed.notify()
         return request.future
+
+    def load(self) -> Load:
+        """What waits and runs, and how fast it drains."""
+        with self._changed:
+            left = self._left()
+            return Load(
+                requests=len(left),
+                rows=len(self._running) + sum(len(q) for r in self._turn if not r.future.done() for q in r.waiting.values()),
+                tokens=sum(left.values()),
+                tokens_per_s=self._rate.value,
+                pass_s=time.monotonic() - self._running_since if self._running else 0.0,
+                restarts=self._model.restarts if isinstance(self._model, IsolatedModel) else 0,
+            )
+
+    def seconds_for(self, tokens: int) -> float | None:
+        """How long a call of so many tokens would take from now, its waiting included; None until a pass was measured.
+
+        Since calls take turns, each of the others holds it up by no more than its own size.
+        """
+        with self._changed:
+            rate = self._rate.value
+            ahead = sum(min(left, tokens) for left in self._left().values())
+            running = sum(request.reads[index].tokens for request, index in self._running)
+        return None if rate is None else (max(ahead, running) + tokens) / rate
+
+    def observe(self, observer: Callable[[Pass], None]) -> None:
+        """Call the observer after every pass, from the worker's thread. It must be quick and must not raise."""
+        self._observers.append(observer)
 
     def close(self) -> None:
         """Finish the pass that runs, refuse the reads that wait, free the model. May be called again."""
         with self._changed:
             already, self._closed = self._closed, True
-            refused = {w.request for w in self._queue}
-            self._queue.clear()
+            refused = list(self._turn)
+            self._turn.clear()
             self._changed.notify()
         for request in refused:
             request.fail(_closed())
@@ -104,48 +145,82 @@ class Batcher:
         if not already:
             self._model.close()
 
+    def _left(self) -> dict[_Request, int]:
+        """Tokens not yet read of each call that still wants them."""
+        calls = dict.fromkeys((*self._turn, *(request for request, _ in self._running)))
+        return {request: request.tokens_left for request in calls if not request.future.done()}
+
     def _work(self) -> None:
         while (batch := self._next()) is not None:
+            reads = [request.reads[index] for request, index in batch]
+            start = self._running_since
+            waits = [start - request.queued_at for request, _ in batch]
+            fault: str | None = None
             try:
-                readings = self._model.forward([w.read for w in batch])
+                readings = self._model.forward(reads)
                 if len(readings) != len(batch):
                     raise EngineError(f"The model returned {len(readings)} readings for {len(batch)} reads")
             except Exception as cause:  # whatever a runtime raises: it fails these requests, not the worker
                 # the runtime's own words may hold parts of the evidence, so only its type is repeated
                 error = cause if isinstance(cause, EngineError) else EngineError(f"A pass failed with {type(cause).__name__}")
                 error.__cause__ = None if error is cause else cause
-                for w in batch:
-                    w.request.fail(error)
-            else:
-                for w, reading in zip(batch, readings, strict=True):
-                    w.request.finish(w.index, reading)
-            del batch
+                fault, readings = type(cause).__name__, []
+                for request, _ in batch:
+                    request.fail(error)
+            tokens, seconds = sum(read.tokens for read in reads), time.monotonic() - start
+            with self._changed:
+                self._running = []
+                for (request, _), read in zip(batch, reads, strict=True):
+                    request.tokens_left -= read.tokens
+                if fault is None:
+                    self._rate.add(tokens, seconds)
+            # told before the futures are: who waits for an answer finds its pass counted
+            told = Pass(len(batch), tokens, seconds, tuple(waits), sum(r.tokens_reused for r in readings), fault)
+            for observer in self._observers:
+                observer(told)
+            for (request, index), reading, wait in zip(batch, readings, waits, strict=False):
+                request.finish(index, replace(reading, waited_s=wait))
+            del batch, reads, readings
+            if fault is not None and isinstance(self._model, IsolatedModel):
+                self._model.recover()  # here, so that the time it takes is no reading time
 
-    def _next(self) -> list[_Waiting] | None:
+    def _next(self) -> list[tuple[_Request, int]] | None:
         """The reads of the next pass; blocks while there are none; None when closed."""
         with self._changed:
             while True:
-                while not self._queue and not self._closed:
+                while not self._turn and not self._closed:
                     self._changed.wait()
                 if self._closed:
                     return None
                 # cancelled futures, and those that failed in an earlier pass, want nothing more
-                alive = [w for w in self._queue if not w.request.future.done()]
-                if not alive:
-                    self._queue.clear()
-                    continue
-                bucket = alive[0].bucket
-                room = max(1, self._budget // bucket)
-                batch: list[_Waiting] = []
-                rest: deque[_Waiting] = deque()
-                for w in alive:
-                    if w.bucket == bucket and len(batch) < room:
-                        batch.append(w)
-                    else:
-                        rest.append(w)
-                self._queue = rest
-                return batch
+                self._turn = deque(request for request in self._turn if not request.future.done())
+                if self._turn:
+                    self._running = self._gather()
+                    self._running_since = time.monotonic()
+                    return self._running
+
+    def _gather(self) -> list[tuple[_Request, int]]:
+        """Take the next pass's reads, and move the calls that gave some to the end of the turn."""
+        bucket = self._turn[0].bucket
+        room = max(1, self._budget // bucket)
+        batch: list[tuple[_Request, int]] = []
+        served: dict[_Request, None] = {}
+        giving = [request for request in self._turn if bucket in request.waiting]
+        while giving and len(batch) < room:
+            for request in giving[: room - len(batch)]:
+                batch.append((request, request.take(bucket)))
+                served[request] = None
+            giving = [request for request in giving if bucket in request.waiting]
+        behind = [request for request in served if request.waiting]
+        self._turn = deque([*(request for request in self._turn if request not in served), *behind])
+        return batch
 
 
 def _closed() -> EngineError:
     return EngineError("The engine is closed")
+
+
+def _failed(error: EngineError) -> Future[list[Reading]]:
+    future: Future[list[Reading]] = Future()
+    future.set_exception(error)
+    return future

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import onnxruntime as ort  # type: ignore[import-untyped]
@@ -14,6 +15,7 @@ from ..errors import EngineError
 from .base import Capabilities, Read, Reading
 from .batcher import Batcher
 from .encoder import EncoderConfig, Weights, build, dense, relative_buckets
+from .isolated import PASS_TIMEOUT_S, IsolatedModel
 
 BUCKET = 32
 """Reads whose lengths round up to the same multiple of this share a pass."""
@@ -36,6 +38,42 @@ def embedded_engine(config: EncoderConfig, weights: Weights, window: int, thread
     return Batcher(EncoderModel(config, weights, window, threads or default_threads()), TOKEN_BUDGET)
 
 
+def isolated_engine(
+    config: EncoderConfig, make: Callable[[], EncoderModel], window: int, pass_timeout_s: float = PASS_TIMEOUT_S
+) -> Batcher:
+    """An engine whose model is made, by the picklable `make`, in a process of its own; see `IsolatedModel`."""
+    return Batcher(IsolatedModel(make, RowLimits.of(config, window).bucket, pass_timeout_s), TOKEN_BUDGET)
+
+
+@dataclass(frozen=True, slots=True)
+class RowLimits:
+    """What reads an encoder takes: at most `window` tokens, at positions up to `last_position`."""
+
+    window: int
+    last_position: int
+
+    @classmethod
+    def of(cls, config: EncoderConfig, window: int) -> RowLimits:
+        return cls(window, config.positions - config.position_offset - 1)
+
+    def bucket(self, read: Read) -> int:
+        """The read's length rounded up to a multiple of `BUCKET`.
+
+        Raises:
+            EngineError: when the engine cannot run the read.
+        """
+        n = len(read.canvas)
+        if len(read.prompt):
+            raise EngineError("An encoder has no causal prompt: a read should hold a canvas only")
+        if any(slot.labels for slot in read.slots):
+            raise EngineError("An encoder reads markers: a slot should hold no labels")
+        if not 0 < n <= self.window:
+            raise EngineError(f"A read should hold 1 to {self.window} tokens, found {n}")
+        if read.positions is not None and not 0 <= read.positions.min() <= read.positions.max() <= self.last_position:
+            raise EngineError(f"Positions should be from 0 to {self.last_position}")
+        return -(-n // BUCKET) * BUCKET
+
+
 class EncoderModel:
     """A small encoder that reads option markers. Driven from one thread.
 
@@ -53,16 +91,20 @@ class EncoderModel:
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_BASIC  # the graph is written as it should run
+        options.add_session_config_entry("session.use_device_allocator_for_initializers", "1")
         # the session reads these arrays in place, so they live as long as it does
         self._constants = {name: ort.OrtValue.ortvalue_from_numpy(value) for name, value in graph.constants.items()}
-        options.add_external_initializers(list(self._constants), list(self._constants.values()))
+        for name, value in self._constants.items():
+            options.add_initializer(name, value)
         model = graph.to_bytes({"com.microsoft": 1})
         self._session: ort.InferenceSession | None = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
     def _prepare(self, config: EncoderConfig, weights: Weights, window: int) -> None:
         self._capabilities = Capabilities(readout="marker", window=window)
         self._offset = config.position_offset
-        self._last_position = config.positions - config.position_offset - 1
+        self._limits = RowLimits.of(config, window)
+        self._last_position = self._limits.last_position
         # the attention bias of each signed distance, shape (heads, 2 * last + 1); one zero head where the model has none
         distances = np.arange(-self._last_position, self._last_position + 1)
         if config.relative_buckets:
@@ -79,21 +121,8 @@ class EncoderModel:
         return self._capabilities
 
     def bucket(self, read: Read) -> int:
-        """The read's length rounded up to a multiple of `BUCKET`.
-
-        Raises:
-            EngineError: when this engine cannot run the read.
-        """
-        n = len(read.canvas)
-        if len(read.prompt):
-            raise EngineError("An encoder has no causal prompt: a read should hold a canvas only")
-        if any(slot.labels for slot in read.slots):
-            raise EngineError("An encoder reads markers: a slot should hold no labels")
-        if not 0 < n <= self._capabilities.window:
-            raise EngineError(f"A read should hold 1 to {self._capabilities.window} tokens, found {n}")
-        if read.positions is not None and not 0 <= read.positions.min() <= read.positions.max() <= self._last_position:
-            raise EngineError(f"Positions should be from 0 to {self._last_position}")
-        return -(-n // BUCKET) * BUCKET
+        """See `RowLimits.bucket`."""
+        return self._limits.bucket(read)
 
     def forward(self, reads: Sequence[Read]) -> list[Reading]:
         """One pass. The scores of a read do not depend on the reads beside it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ from ..calibration.temperature import Temperatures
 from ..canvas.base import Canvas
 from ..canvas.markers import MarkerCanvas
 from ..engines.base import Engine
-from ..engines.embedded import embedded_engine
+from ..engines.embedded import EncoderModel, default_threads, embedded_engine, isolated_engine
+from ..engines.isolated import PASS_TIMEOUT_S
 from ..errors import ReaderError
-from .manifest import TOKENIZER, read_manifest, verify_files
+from .manifest import TOKENIZER, Manifest, read_manifest, verify_files
 from .weights import load_weights
 
 EMBEDDED = Path(__file__).parent / "embedded"
@@ -45,17 +47,26 @@ class Reader:
     canvas: Canvas[Any]
     temperatures: Temperatures
 
+    @property
+    def takes_images(self) -> bool:
+        """Whether a request may bring images."""
+        return self.engine.capabilities.images
+
     def close(self) -> None:
         """Free the model."""
         self.engine.close()
 
 
-def load_reader(path: Path | None = None, threads: int | None = None) -> Reader:
+def load_reader(
+    path: Path | None = None, threads: int | None = None, isolated: bool = False, pass_timeout_s: float = PASS_TIMEOUT_S
+) -> Reader:
     """Load a reader's directory, or the one inside the package.
 
     Args:
         path: a directory with reader.json, tokenizer.json and the weights; None for the embedded reader.
         threads: CPU threads of its engine; None for `engines.embedded.default_threads`.
+        isolated: run the model in a process of its own, which is replaced when it crashes or hangs.
+        pass_timeout_s: where isolated, how long a pass may take before it counts as hung.
 
     Raises:
         ReaderError: when a file or tensor is missing, damaged, not listed, or of a form this version does not know.
@@ -67,15 +78,29 @@ def load_reader(path: Path | None = None, threads: int | None = None) -> Reader:
         tokenizer = Tokenizer.from_file(str(directory / TOKENIZER))
     except Exception as error:  # the tokenizers package raises plain Exception
         raise ReaderError(f"{directory / TOKENIZER} is not a tokenizer") from error
-    shards = [directory / file.name for file in manifest.files if file.name != TOKENIZER]
-    weights = load_weights(shards, manifest.model)
+    window = manifest.form.longest or manifest.form.window
+    if isolated:
+        engine = isolated_engine(manifest.model, partial(load_model, directory, threads), window, pass_timeout_s)
+    else:
+        engine = embedded_engine(manifest.model, load_weights(_shards(directory, manifest), manifest.model), window, threads)
     return Reader(
         name=manifest.name,
         description=manifest.description,
         release_date=manifest.release_date,
         licence=manifest.licence,
         digest=manifest.digest,
-        engine=embedded_engine(manifest.model, weights, manifest.form.longest or manifest.form.window, threads),
+        engine=engine,
         canvas=MarkerCanvas(tokenizer, manifest.form),
         temperatures=manifest.temperatures,
     )
+
+
+def load_model(directory: Path, threads: int | None = None) -> EncoderModel:
+    """The bare model of a reader's directory whose files were verified before."""
+    manifest = read_manifest(directory)
+    weights = load_weights(_shards(directory, manifest), manifest.model)
+    return EncoderModel(manifest.model, weights, manifest.form.longest or manifest.form.window, threads or default_threads())
+
+
+def _shards(directory: Path, manifest: Manifest) -> list[Path]:
+    return [directory / file.name for file in manifest.files if file.name != TOKENIZER]

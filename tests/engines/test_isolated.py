@@ -1,0 +1,79 @@
+"""A model in its own process: killed, hung, raising or impossible to make."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from oneread.engines.batcher import Batcher
+from oneread.engines.isolated import IsolatedModel
+from oneread.errors import EngineError, ReaderError
+
+from .models import CRASH, HANG, RAISE, FragileModel, no_model, read
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[IsolatedModel]:
+    model = IsolatedModel(FragileModel, FragileModel().bucket, pass_timeout_s=1.0)
+    yield model
+    model.close()
+
+
+@pytest.fixture
+def working(model: IsolatedModel) -> IsolatedModel:
+    assert [float(r.scores[0]) for r in model.forward([read(4), read(5)])] == [4, 5]
+    return model
+
+
+def test_a_crash_in_a_pass_fails_that_pass_only(working: IsolatedModel) -> None:
+    restarts = working.restarts
+    with pytest.raises(EngineError, match="process died"):
+        working.forward([read(CRASH)])
+    assert float(working.forward([read(7)])[0].scores[0]) == 7
+    assert working.restarts == restarts + 1
+
+
+def test_a_death_between_passes_goes_unnoticed(working: IsolatedModel) -> None:
+    assert working.pid is not None
+    os.kill(working.pid, signal.SIGKILL)
+    time.sleep(0.2)
+    assert float(working.forward([read(7)])[0].scores[0]) == 7
+
+
+def test_a_hang_ends_after_the_time_of_a_pass(working: IsolatedModel) -> None:
+    start = time.monotonic()
+    with pytest.raises(EngineError, match="within 1 s"):
+        working.forward([read(HANG)])
+    assert time.monotonic() - start < 5
+    assert float(working.forward([read(8)])[0].scores[0]) == 8
+
+
+def test_what_the_model_raises_costs_no_restart_and_is_not_repeated(working: IsolatedModel) -> None:
+    restarts = working.restarts
+    with pytest.raises(EngineError, match="A pass failed with ValueError") as raised:
+        working.forward([read(RAISE)])
+    assert "planted" not in str(raised.value)
+    assert working.restarts == restarts
+
+
+def test_a_model_that_cannot_be_made_is_a_readers_error() -> None:
+    with pytest.raises(ReaderError, match="Making the model failed: RuntimeError"):
+        IsolatedModel(no_model, FragileModel().bucket)
+
+
+def test_a_batcher_lives_through_a_crash() -> None:
+    batcher = Batcher(IsolatedModel(FragileModel, FragileModel().bucket, 5.0), 64)
+    try:
+        with pytest.raises(EngineError, match="process died"):
+            batcher.read([read(CRASH)]).result(10)
+        assert len(batcher.read([read(1)] * 30).result(10)) == 30
+        assert batcher.load().restarts == 1
+        rate = batcher.load().tokens_per_s
+        assert rate is not None
+        assert rate > 100  # the seconds of the restart are no reading time
+    finally:
+        batcher.close()
