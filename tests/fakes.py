@@ -11,8 +11,10 @@ from tokenizers import AddedToken, Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
+from oneread.calibration.temperature import Temperatures
 from oneread.canvas.markers import Layout, MarkerCanvas, MarkerForm
 from oneread.engines.base import Capabilities, Read, Reading
+from oneread.readers.reader import Reader
 
 BOS, SEP, MASK, UNKNOWN = 0, 2, 3, 4
 
@@ -53,3 +55,10 @@ class FakeEngine:
 
 def hashed(read: Read, slot: int) -> float:
     return zlib.crc32(read.canvas.tobytes() + bytes([slot])) / 2**32 * 4
+
+
+def fake_reader(engine: FakeEngine | None = None, words: str = "") -> Reader:
+    """A reader around a fake engine, at temperature 1."""
+    temperatures = Temperatures.parse({"noul": 1, "choice": 1, "score": 1})
+    own = ("fake-1", "Answers from a hash.", "2026-11-29", "Apache-2.0", "0" * 64)
+    return Reader(*own, engine or FakeEngine(), word_canvas(words), temperatures)

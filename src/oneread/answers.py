@@ -46,10 +46,12 @@ class Usage:
     Attributes:
         input_tokens: every token read, counted once for each row it stood in.
         output_tokens: open slots read (an encoder's option markers or a canvas's label slots); nothing is generated.
+        tokens_reused: of the input tokens, those whose keys and values came from a cache.
     """
 
     input_tokens: int
     output_tokens: int
+    tokens_reused: int = 0
 
 
 @dataclass(frozen=True, slots=True)

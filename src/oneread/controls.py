@@ -107,15 +107,16 @@ def check_controls(controls: Controls) -> list[Issue]:
         ranges["canvas_length"] = (c.canvas_length, CANVAS_STEP, MAX_CANVAS)
     if c.chunk_rows is not None:
         ranges["chunk_rows"] = (c.chunk_rows, 8, MAX_CANVAS)
-    issues = [
-        Issue((name,), f"Input should be a whole number from {low} to {high}", "out_of_range", {"ge": low, "le": high})
-        for name, (value, low, high) in ranges.items()
-        if type(value) is not int or not low <= value <= high
-    ]
+    issues = []
+    for name, (value, low, high) in ranges.items():
+        if type(value) is not int or not low <= value <= high:
+            auto = " or 'auto'" if name in ("samples", "rotations") else ""
+            message = f"Input should be a whole number from {low} to {high}{auto}"
+            issues.append(Issue((name,), message, "out_of_range", {"ge": low, "le": high}))
     if not issues and c.canvas_length is not None and c.canvas_length % CANVAS_STEP:
         message = f"Input should be a multiple of {CANVAS_STEP}"
         issues.append(Issue(("canvas_length",), message, "multiple_of", {"multiple_of": CANVAS_STEP}))
-    if not (isinstance(c.auto_threshold, int | float) and 0 <= c.auto_threshold < float("inf")):
+    if not (type(c.auto_threshold) in (int, float) and 0 <= c.auto_threshold < float("inf")):
         issues.append(Issue(("auto_threshold",), "Input should be a number from 0 up, in nats", "out_of_range", {"ge": 0}))
     for name, value, allowed in (
         ("mode", c.mode, get_args(Mode)),
@@ -125,6 +126,13 @@ def check_controls(controls: Controls) -> list[Issue]:
         if value not in allowed:
             known = ", ".join(repr(v) for v in allowed if v is not None)
             issues.append(Issue((name,), f"Input should be one of {known}", "literal_error"))
-    if c.ask is not None and not c.ask:
+    issues += [
+        Issue((name,), "Input should be true or false", "bool_type")
+        for name, flag in (("sequential", c.sequential), ("diagnostics", c.diagnostics or False))
+        if not isinstance(flag, bool)
+    ]
+    if c.ask is not None and (not isinstance(c.ask, tuple) or not all(isinstance(key, str) for key in c.ask)):
+        issues.append(Issue(("ask",), "Input should be an array of question ids", "list_type"))
+    elif c.ask is not None and not c.ask:
         issues.append(Issue(("ask",), "At least 1 id is needed", "too_short", {"min_length": 1}))
     return issues

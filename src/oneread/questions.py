@@ -60,6 +60,30 @@ Question: TypeAlias = Noul | Choice | Score
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """A picture that belongs to the state and stands before it.
+
+    Attributes:
+        data: the file as sent: PNG, JPEG, WebP or GIF (its first frame counts).
+        width, height: in pixels, as the file's header has them.
+        loc: where the request brought it, for errors.
+    """
+
+    data: bytes = field(repr=False)
+    width: int
+    height: int
+    loc: Loc = ("images",)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation that a reader is to continue: its role (``system``, ``user``, ``assistant``) and text."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """Typed questions about one piece of evidence.
 
@@ -68,12 +92,14 @@ class Request:
         questions: at least one question under an id of the caller's; ids are never shown to the model.
         controls: how all of them are read; the defaults answer as TypeSafe does.
         asking: by id, when and how single questions are asked.
+        images: in the order in which the state and the questions count them, from 1.
     """
 
     state: Content
     questions: Mapping[str, Question]
     controls: Controls = field(default_factory=Controls)
     asking: Mapping[str, Asking] = field(default_factory=dict)
+    images: tuple[Image, ...] = ()
 
 
 def question_type(question: Question) -> str:

@@ -70,7 +70,7 @@ NOUL_EMPTY = "A noul needs instructions or at least one criterion"
 OBJECT = "Input should be an object"
 CONTENT = "Input should be a string, an object or an array"
 TYPES = "The question's type should be 'noul', 'choice' or 'score'"
-FIELDS = "This field is not known here; a question has type, instructions and criteria"
+FIELDS = "This field is not known here; a question has type, instructions, criteria, depends_on, ask_if, alone and abstain_below"
 IMAGES = "Images need a reader that takes them; this one reads text only"
 TRAILING_COMMA = 31 if sys.version_info >= (3, 13) else 32
 SURROGATE = "Strings should hold Unicode characters only, no lone surrogates"

@@ -26,6 +26,7 @@ class FakeReader:
     name: str = "fake-1"
     description: str = "Answers from a hash."
     release_date: str = "2026-11-29"
+    takes_images: bool = False
 
 
 @dataclass

@@ -173,7 +173,7 @@ async def test_the_openapi_document_describes_request_and_reply(client: httpx.As
     ref = post["requestBody"]["content"]["application/json"]["schema"]["$ref"]
     schemas = document["components"]["schemas"]
     request = schemas[ref.removeprefix("#/components/schemas/")]
-    assert set(request["properties"]) == {"model", "state", "questions", "assets"}
+    assert set(request["properties"]) >= {"model", "state", "questions", "assets", "samples", "mode", "images"}
     assert schemas["ChoiceQuestion"]["properties"]["criteria"]["maxProperties"] == 255
     assert schemas["ScoreQuestion"]["properties"]["criteria"]["maxItems"] == 10
     assert {"200", "400", "401", "403", "413", "415", "422", "500", "503"} <= set(post["responses"])

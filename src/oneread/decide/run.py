@@ -193,7 +193,7 @@ class Run:
         return Answers(
             decider.reader.name,
             {key: self._answers[key] for key in order if key in self._answers},
-            Usage(self._input_tokens, self._output_tokens),
+            Usage(self._input_tokens, self._output_tokens, self._reused),
             {key: self._skipped[key] for key in order if key in self._skipped},
             {key: self._abstained[key] for key in order if key in self._abstained},
             diagnostics,
@@ -220,8 +220,10 @@ def _refuse_unsupported(request: Request, formula: Confidence, reader: Reader) -
     def refuse(name: str, why: str) -> None:
         issues.append(Issue((name,), f"The reader {reader.name} {why}", "unsupported_by_reader"))
 
-    if c.think and not can.generation:
-        refuse("think", "writes no text, so it cannot think first; leave it out or send 0")
+    # Neither has a way into a row yet, whatever the engine could do.
+    issues += [Issue(image.loc, f"The reader {reader.name} reads text only", "images_unsupported") for image in request.images]
+    if c.think:
+        refuse("think", "does not think first; leave it out or send 0")
     if c.steps > can.steps:
         refuse("steps", f"reads in at most {can.steps} step{'s' if can.steps > 1 else ''}")
     if can.readout == "marker":
@@ -233,6 +235,13 @@ def _refuse_unsupported(request: Request, formula: Confidence, reader: Reader) -
             refuse("canvas_length", "has no canvas of fixed width; leave it out")
         if c.chunk_rows is not None:
             refuse("chunk_rows", "has no canvas of fixed width; leave it out")
+    else:
+        if c.projection == "full":
+            refuse("projection", "computes the labels' part of the vocabulary only, and its log-sum-exp; use labels")
+        if c.canvas_length is not None:
+            refuse("canvas_length", "takes the narrowest canvas; leave it out")
+        if c.chunk_rows is not None:
+            refuse("chunk_rows", "fills the canvas; leave it out")
     if issues:
         raise InvalidRequest(issues)
 

@@ -15,11 +15,11 @@ from ..errors import OnereadError
 from ..version import __version__
 from . import routes
 from .auth import KeyRing
-from .dialects import systemone
 from .dialects import systemone_schema as schema
 from .envelope import Envelope
 from .failures import Refused, failure_of
 from .openapi import describe_body
+from .profiles import dialect_at, profile_named
 from .service import Service
 from .settings import Settings
 
@@ -56,6 +56,7 @@ def create_app(settings: Settings | None = None, decider: Decider | None = None)
         redirect_slashes=False,
         exception_handlers={OnereadError: _failed, Refused: _failed, HTTPException: _failed},
     )
+    app.state.profile = profile_named(settings.profile)
     app.state.service = Service(settings, _load, decider)
     app.add_middleware(Envelope)
     locked = [Depends(require_key)]
@@ -76,6 +77,7 @@ def _load(settings: Settings) -> Decider:
     return Decider(load_reader(settings.reader, settings.threads), calibration=profile)
 
 
-async def _failed(_: Request, error: Exception) -> Response:
+async def _failed(request: Request, error: Exception) -> Response:
     failure = failure_of(error)
-    return JSONResponse(systemone.error_body(failure), failure.status, failure.headers)
+    status, body = dialect_at(request.scope).refuse(failure)
+    return JSONResponse(body, status, failure.headers)

@@ -9,8 +9,8 @@ import traceback
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .dialects import systemone
 from .failures import INTERNAL
+from .profiles import dialect_at
 
 log = logging.getLogger("oneread.serving")
 
@@ -46,4 +46,5 @@ class Envelope:
             log.error("%s: %s\n%s", request_id, type(error).__qualname__, places)
             if started:
                 raise RuntimeError("a reply was broken off") from None
-            await JSONResponse(systemone.error_body(INTERNAL), INTERNAL.status)(scope, receive, send_with_id)
+            status, body = dialect_at(scope).refuse(INTERNAL)
+            await JSONResponse(body, status)(scope, receive, send_with_id)

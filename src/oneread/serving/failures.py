@@ -22,6 +22,7 @@ class Failure:
         message: one or two sentences for a person; never anything out of the body.
         issues: what is wrong with the request, place by place; only with status 422.
         headers: extra reply headers.
+        about: the field it is about (``"model"``), where a dialect tells such failures apart.
     """
 
     status: int
@@ -29,6 +30,7 @@ class Failure:
     message: str
     issues: tuple[Issue, ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
+    about: str = ""
 
 
 class Refused(Exception):
@@ -57,7 +59,7 @@ def failure_of(error: Exception) -> Failure:
         case InvalidRequest(issues=issues):
             return Failure(422, "invalid_request", "The request is not valid.", issues)
         case UnknownModel():
-            return Failure(400, "api_usage_error", str(error))
+            return Failure(400, "api_usage_error", str(error), about="model")
         case EngineError():
             return unavailable("The engine failed while it read. The request may be sent again.")
         case HTTPException(status_code=status, headers=headers):

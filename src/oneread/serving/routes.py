@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import anyio.to_thread
@@ -13,6 +14,9 @@ from ..version import __version__
 from .body import media_type, read_body, require_json
 from .dialects import systemone
 from .dialects import systemone_schema as schema
+from .dialects.base import Ask, Terms
+from .multipart import split_parts
+from .profiles import Profile, dialect_at
 from .service import Service
 from .strict_json import parse as parse_json
 
@@ -46,26 +50,18 @@ probes = APIRouter(tags=["probes"])
 @api.post("/v1/systemone", summary="Answer typed questions", response_model=schema.SystemOneReply, responses=_ERRORS)
 async def system_one(request: Request, service: TheService) -> Response:
     """Answer every question about the state, each with its probabilities. Other questions and their order change no answer."""
-    decider = service.decider()
-    if media_type(request) == "multipart/form-data":
-        raise InvalidRequest([systemone.no_images(())])
-    require_json(request)
-    body = await read_body(request, service.settings.max_body_bytes)
-    parse = _parse if len(body) <= LONG_BODY else _parse_in_thread
-    model, asked = await parse(body)
-    systemone.check_model(model, decider.reader.name)
-    answers = await service.answer(asked, _disconnected(request))
-    return JSONResponse(systemone.reply(answers))
+    return await _decide(request, service)
 
 
 @api.get("/v1/models", summary="List models", response_model=schema.ModelList, responses=_KEY_ERRORS)
-async def models(service: TheService) -> Response:
+async def models(request: Request, service: TheService) -> Response:
     """The reader served, under its own name and under the aliases that requests may use."""
     decider = service.decider()
     reader, description = decider.reader, decider.reader.description
     if decider.calibration is not None:
         description += f" Calibrated by profile {decider.calibration.name}."
-    return JSONResponse(systemone.models(reader.name, description, reader.release_date))
+    aliases = request.app.state.profile.systemone.aliases or systemone.ALIASES
+    return JSONResponse(systemone.models(reader.name, description, reader.release_date, aliases))
 
 
 @probes.get("/health", summary="Is the process up")
@@ -84,12 +80,37 @@ async def ready(service: TheService) -> Response:
     return JSONResponse(body, 200 if status == "ready" else 503)
 
 
-async def _parse(body: bytes) -> tuple[str, Any]:
-    return systemone.parse(parse_json(body))
+async def _decide(request: Request, service: Service) -> Response:
+    """A decision in the dialect of the path."""
+    decider = service.decider()
+    dialect = dialect_at(request.scope)
+    terms = _terms(request, service)
+    multipart = media_type(request) == "multipart/form-data"
+    if multipart and terms.images is None:
+        raise InvalidRequest([systemone.no_images(())])
+    if not multipart:
+        require_json(request)
+    body = await read_body(request, service.settings.max_body_bytes)
+
+    def parse() -> Ask:
+        if not multipart:
+            return dialect.parse(parse_json(body), terms)
+        text, parts = split_parts(body, request.headers["content-type"])
+        return dialect.parse(parse_json(text), replace(terms, parts=parts))
+
+    ask = parse() if len(body) <= LONG_BODY else await anyio.to_thread.run_sync(parse)
+    systemone.check_model(ask.model, decider.reader.name, dialect.aliases)
+    try:
+        answers = await service.answer(ask.request, _disconnected(request))
+    except InvalidRequest as error:
+        raise InvalidRequest([ask.place(issue) for issue in error.issues]) from None
+    return JSONResponse(ask.reply(answers))
 
 
-async def _parse_in_thread(body: bytes) -> tuple[str, Any]:
-    return await anyio.to_thread.run_sync(lambda: systemone.parse(parse_json(body)))
+def _terms(request: Request, service: Service) -> Terms:
+    profile: Profile = request.app.state.profile
+    takes_images = service.decider().reader.takes_images
+    return Terms(profile.controls, service.settings.images if takes_images else None)
 
 
 async def _disconnected(request: Request) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from .images import ImageLimits
 
 API_KEY = "ONEREAD_API_KEY"
 
@@ -22,6 +24,8 @@ class Settings:
         calibration: a calibration profile fitted for the reader; None keeps the reader's own temperatures.
         api_keys: the keys that open ``/v1/...``; without any, every caller is let in.
         max_body_bytes: the longest request body, as sent and after decompression.
+        profile: the name of a system whose clients should see what they saw; see `profiles`.
+        images: limits of images, for a reader that takes them.
         canary_age_s: for how many seconds ``/ready`` repeats its last canary read.
         canary_timeout_s: after how many seconds a canary read counts as failed.
     """
@@ -31,6 +35,8 @@ class Settings:
     calibration: Path | None = None
     api_keys: tuple[str, ...] = ()
     max_body_bytes: int = MAX_BODY_BYTES
+    profile: str | None = None
+    images: ImageLimits = field(default_factory=ImageLimits)
     canary_age_s: float = 5.0
     canary_timeout_s: float = 10.0
 
