@@ -95,8 +95,7 @@ class EncoderModel:
         options.add_session_config_entry("session.use_device_allocator_for_initializers", "1")
         # the session reads these arrays in place, so they live as long as it does
         self._constants = {name: ort.OrtValue.ortvalue_from_numpy(value) for name, value in graph.constants.items()}
-        for name, value in self._constants.items():
-            options.add_initializer(name, value)
+        options.add_external_initializers(list(self._constants), list(self._constants.values()))
         model = graph.to_bytes({"com.microsoft": 1})
         self._session: ort.InferenceSession | None = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 

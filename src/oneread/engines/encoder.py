@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from .onnx_wire import Graph
 
 _CONTRIB = "com.microsoft"
+_GELU_FLOOR = -0.1701
+"""Just below the least value of GELU, exact (-0.16997) or approximated (-0.17004)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +67,23 @@ class EncoderConfig:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Int8Matrix:
-    """A matrix of shape (rows, columns) as ``codes * scale[:, None]``: int8 codes, one float32 scale for each row."""
+    """A matrix of shape (rows, columns) as ``codes * scale[:, None] / smooth``.
+
+    Attributes:
+        codes: int8.
+        scale: float32 (rows,).
+        smooth: float32 (columns,) or None for ones. The matrix's inputs are divided by it before they are rounded, so that
+            a few channels of large values do not coarsen the rest (Xiao et al. 2022, SmoothQuant).
+    """
 
     codes: NDArray[np.int8]
     scale: NDArray[np.float32]
+    smooth: NDArray[np.float32] | None = None
 
     def dense(self) -> NDArray[np.float32]:
         """The matrix as float32."""
-        return self.codes.astype(np.float32) * self.scale[:, None]
+        dense = self.codes.astype(np.float32) * self.scale[:, None]
+        return dense if self.smooth is None else dense / self.smooth
 
 
 Weight: TypeAlias = "NDArray[np.float32] | Int8Matrix"
@@ -144,16 +155,21 @@ def _layer(w: _Weighted, name: str, queries: str, x: str, ids: str, bias: str) -
         "MultiHeadAttention", [q, k, v, w.vector(f"{name}qkv.bias"), "", bias], domain=_CONTRIB, num_heads=config.heads
     )
     o = w.linear(w.factor(w.flat(attended)), f"{name}o.weight")
-    x = w.add_norm(o, queries, f"{name}o.bias", f"{name}n1")
+    x = w.add_norm(o, w.vector(f"{name}o.bias"), queries, f"{name}n1")
     hidden = w.gelu(w.linear(w.factor(x), f"{name}f1.weight"), f"{name}f1.bias")
-    return w.add_norm(w.linear(w.factor(hidden), f"{name}f2.weight"), x, f"{name}f2.bias", f"{name}n2")
+    out = w.linear(w.factor(hidden, _GELU_FLOOR), f"{name}f2.weight")
+    return w.add_norm(out, w.bias_above(_GELU_FLOOR, f"{name}f2"), x, f"{name}n2")
 
 
 @dataclass(frozen=True, slots=True)
 class _Factor:
-    """The left side of a product: as float32, and, once an int8 matrix asked for it, as codes with a scale for each token."""
+    """The left side of a product: as float32, and, once an int8 matrix asked for it, as codes with a scale for each token.
+
+    With a floor, no value lies below it, and the codes stand for value - floor in all of 0..255.
+    """
 
     dense: str
+    floor: float | None
     int8: list[tuple[str, str]]
 
 
@@ -182,20 +198,29 @@ class _Weighted:
         scale = g.node("Gather", [g.constant(f"{name}.scale", weight.scale[:, None]), indices], axis=0)
         return g.node("Mul", [g.node("Cast", [codes], to=1), scale])
 
-    def factor(self, x: str) -> _Factor:
-        return _Factor(x, [])
+    def factor(self, x: str, floor: float | None = None) -> _Factor:
+        return _Factor(x, floor, [])
+
+    def bias_above(self, floor: float, name: str) -> str:
+        """The bias of a linear layer whose input was a factor with this floor."""
+        weight, bias = self._weights[f"{name}.weight"], dense(self._weights[f"{name}.bias"])
+        if isinstance(weight, Int8Matrix):
+            bias = bias + np.float32(floor) * weight.codes.sum(axis=1, dtype=np.float32) * weight.scale
+        return self.graph.constant(f"{name}.bias", bias)
 
     def linear(self, x: _Factor, name: str, part: int | None = None) -> str:
         """x times the transposed matrix, without bias; `part` picks one of three stacked matrices."""
         g, weight = self.graph, self._weights[name]
+        whole = name
         rows, name = self._part(name, part)
         if not isinstance(weight, Int8Matrix):
             return g.node("MatMul", [x.dense, g.constant(name, weight[rows].T)])
-        codes, scale = self._int8(x)
+        smooth = None if weight.smooth is None else self.graph.constant(f"{whole}.smooth", 1 / weight.smooth)
+        codes, scale = self._int8(x, smooth)
         product = g.node(
             "MatMulIntegerToFloat",
             [codes, g.constant(name, weight.codes[rows].T), g.small(np.ones((), np.float32)),
-             g.constant(f"{name}.scale", weight.scale[rows]), g.small(np.full((), 128, np.uint8))],
+             g.constant(f"{name}.scale", weight.scale[rows]), self._zero(x)],
             domain=_CONTRIB,
         )  # fmt: skip
         return g.node("Mul", [product, scale])
@@ -205,20 +230,33 @@ class _Weighted:
         size = self.config.width
         return (slice(None), name) if part is None else (slice(part * size, (part + 1) * size), f"{name}.{part}")
 
-    def _int8(self, x: _Factor) -> tuple[str, str]:
-        """Codes (tokens, width) uint8 around 128, and scales (tokens, 1) float32."""
+    def _int8(self, x: _Factor, smooth: str | None) -> tuple[str, str]:
+        """Codes (tokens, width) uint8 around 128, or above 0 with a floor, and scales (tokens, 1) float32."""
         if not x.int8:
             g = self.graph
-            largest = g.node("ReduceMax", [g.node("Abs", [x.dense]), self.ints(-1)], keepdims=1)
-            scale = g.node("Mul", [largest, g.small(np.array(1 / 127, np.float32))])
+            if x.floor is None:
+                values = x.dense if smooth is None else g.node("Mul", [x.dense, smooth])
+                size, steps = g.node("Abs", [values]), 127
+            else:
+                values = size = g.node("Add", [x.dense, g.small(np.array(-x.floor, np.float32))])
+                steps = 255
+            largest = g.node("ReduceMax", [size, self.ints(-1)], keepdims=1)
+            scale = g.node("Mul", [largest, g.small(np.array(1 / steps, np.float32))])
             each = g.node("Reshape", [scale, self.ints(-1)])
-            zeros = g.node("ConstantOfShape", [g.node("Shape", [each])], value=np.full(1, 128, np.uint8))
-            x.int8.append((g.node("QuantizeLinear", [x.dense, each, zeros], axis=0), scale))
+            zero = np.full(1, 128 if x.floor is None else 0, np.uint8)
+            zeros = g.node("ConstantOfShape", [g.node("Shape", [each])], value=zero)
+            x.int8.append((g.node("QuantizeLinear", [values, each, zeros], axis=0), scale))
         return x.int8[0]
 
-    def add_norm(self, x: str, skip: str, bias: str, norm: str) -> str:
-        inputs = [x, skip, self.vector(f"{norm}.weight"), self.vector(f"{norm}.bias"), self.vector(bias)]
-        return self.graph.node("SkipLayerNormalization", inputs, domain=_CONTRIB, epsilon=self.config.eps)
+    def _zero(self, x: _Factor) -> str:
+        return self.graph.small(np.full((), 128 if x.floor is None else 0, np.uint8))
+
+    def add_norm(self, x: str, bias: str, skip: str, norm: str) -> str:
+        """Layer norm of x + bias + skip. Three plain nodes: onnxruntime's fused SkipLayerNormalization is many times slower."""
+        g = self.graph
+        total = g.node("Add", [g.node("Add", [x, bias]), skip])
+        scale, shift = self.vector(f"{norm}.weight"), self.vector(f"{norm}.bias")
+        return g.node("LayerNormalization", [total, scale, shift], axis=-1, epsilon=self.config.eps)
 
     def gelu(self, x: str, bias: str) -> str:
         op = "BiasGelu" if self.config.gelu == "erf" else "FastGelu"

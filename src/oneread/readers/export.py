@@ -35,7 +35,8 @@ def write_reader(directory: Path, entries: Mapping[str, Any], stored: Mapping[st
     Args:
         directory: made if needed; its old shards are removed.
         entries: reader.json without ``format`` and ``files``.
-        stored: tensors as `weights` stores them: ``NAME``, or ``NAME.q8`` or ``NAME.q4`` with ``NAME.scale``.
+        stored: tensors as `weights` stores them: ``NAME``, or ``NAME.q8`` or ``NAME.q4`` with ``NAME.scale``
+            and perhaps ``NAME.smooth``.
         tokenizer: the tokenizer.json to copy.
 
     Raises:
@@ -64,4 +65,5 @@ def _write_shards(stored: Mapping[str, NDArray[Any]], directory: Path) -> list[P
     paths = [directory / f"weights-{i}.safetensors" for i in range(len(shards))]
     for path, shard in zip(paths, shards, strict=True):
         save_file(shard, path)
+        path.chmod(0o644)
     return paths

@@ -7,6 +7,9 @@ A tensor NAME is stored in one of three ways, in any of the safetensors shards:
 - ``NAME.q4`` uint8 (rows, columns / 2) and ``NAME.scale`` float16 (rows, columns / 32): two 4-bit codes to a byte, the even
   column in the low half; value = (code - 8) * scale of its block of 32 columns. A scale may be negative.
 
+Beside the codes of a matrix there may be ``NAME.smooth`` float16 (columns,): the codes are of the matrix times it, column by
+column, and the matrix's inputs are divided by it before they are rounded.
+
 Matrices of 4-bit codes are unpacked to int8 with one scale for each row, which is what the engine multiplies with.
 """
 
@@ -24,7 +27,7 @@ from ..engines.encoder import EncoderConfig, Int8Matrix, Weight
 from ..errors import ReaderError
 
 BLOCK = 32
-_CHUNK_ROWS = 2048
+_CHUNK_VALUES = 1 << 19
 
 
 def load_weights(shards: Sequence[Path], config: EncoderConfig) -> dict[str, Weight]:
@@ -45,7 +48,7 @@ def load_weights(shards: Sequence[Path], config: EncoderConfig) -> dict[str, Wei
         elif f"{name}.q8" in stored:
             codes = _take(stored, f"{name}.q8", shape, "int8")
             scale = _finite(f"{name}.scale", _take(stored, f"{name}.scale", shape[:1], "float16"))
-            weights[name] = Int8Matrix(codes, scale.astype(np.float32))
+            weights[name] = Int8Matrix(_laid_out(name, codes), scale.astype(np.float32), _smooth(name, shape, stored))
         else:
             weights[name] = _finite(name, _take(stored, name, shape, "float16", "float32")).astype(np.float32)
     for name in sorted(stored):
@@ -75,11 +78,27 @@ def _from_q4(name: str, shape: tuple[int, ...], stored: dict[str, NDArray[Any]])
     rows, columns = shape
     packed = _take(stored, f"{name}.q4", (rows, columns // 2), "uint8")
     scale = _finite(f"{name}.scale", _take(stored, f"{name}.scale", (rows, columns // BLOCK), "float16"))
-    codes, row_scale = np.empty((rows, columns), np.int8), np.empty(rows, np.float32)
-    for at in range(0, rows, _CHUNK_ROWS):  # so that only a part is ever float32
-        part = slice(at, at + _CHUNK_ROWS)
+    codes = _laid_out(name, np.empty((rows, columns), np.int8))
+    row_scale = np.empty(rows, np.float32)
+    step = max(1, _CHUNK_VALUES // columns)
+    for at in range(0, rows, step):  # so that only a part is ever float32
+        part = slice(at, at + step)
         codes[part], row_scale[part] = to_int8(unpack_q4(packed[part], scale[part]))
-    return Int8Matrix(codes, row_scale)
+    return Int8Matrix(codes, row_scale, _smooth(name, shape, stored))
+
+
+def _laid_out(name: str, codes: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Codes of a table row by row, those of a matrix column by column: as the engine takes them, without another copy."""
+    return codes if name in ("we.weight", "pe.weight") else np.asfortranarray(codes)
+
+
+def _smooth(name: str, shape: tuple[int, ...], stored: dict[str, NDArray[Any]]) -> NDArray[np.float32] | None:
+    if f"{name}.smooth" not in stored:
+        return None
+    smooth = _finite(f"{name}.smooth", _take(stored, f"{name}.smooth", shape[1:], "float16")).astype(np.float32)
+    if not (smooth > 0).all():
+        raise ReaderError(f"Tensor {name}.smooth should be above 0")
+    return smooth
 
 
 def stored_tensors(shards: Sequence[Path]) -> Iterator[tuple[str, NDArray[Any]]]:
