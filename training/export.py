@@ -30,7 +30,7 @@ from oneread.readers.manifest import TOKENIZER
 from .inputs import Inputs, gather
 from .quantize import q4, smoothing
 
-SAMPLES = 256
+SAMPLES = 128
 """Cases read to see what flows into each matrix."""
 
 

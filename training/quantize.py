@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +9,7 @@ from oneread.readers.weights import BLOCK
 
 Float = NDArray[np.float32]
 
-_SHRINK = np.linspace(0.6, 1.0, 17, dtype=np.float32)
+_SHRINK = np.linspace(0.7, 1.0, 7, dtype=np.float32)
 
 
 def smoothing(largest: Float) -> NDArray[np.float16]:
@@ -26,7 +24,7 @@ def smoothing(largest: Float) -> NDArray[np.float16]:
 def q4(values: Float, hessian: Float | None = None) -> tuple[NDArray[np.uint8], NDArray[np.float16]]:
     """Packed codes (rows, columns / 2) and float16 block scales (rows, columns / 32).
 
-    Each block's scale is the one of 34 candidates, of either sign, with the least squared error. With a Hessian (columns,
+    Each block's scale is the one of 14 candidates, of either sign, with the least squared error. With a Hessian (columns,
     columns), the mean of x x^T over the matrix's inputs, the columns are rounded one after another and each one's error is
     made up for by those that follow (Frantar et al. 2022, GPTQ).
     """
@@ -47,17 +45,18 @@ def _gptq(values: Float, hessian: Float, codes: NDArray[np.uint8], scale: NDArra
     h = hessian.astype(np.float64)
     h[np.diag_indices_from(h)] += 0.01 * np.mean(np.diag(h))
     upper = np.linalg.cholesky(np.linalg.inv(h)).T.astype(np.float32)
-    rest = values.astype(np.float32).copy()
+    rest = np.ascontiguousarray(values.T, np.float32)  # one column of the matrix after another
     for b in range(scale.shape[1]):
         start, stop = b * BLOCK, (b + 1) * BLOCK
-        scale[:, b] = _best_scale(rest[:, start:stop])
-        errors = np.empty((len(values), BLOCK), np.float32)
+        scale[:, b] = _best_scale(rest[start:stop].T)
+        step = np.where(scale[:, b] == 0, 1, scale[:, b]).astype(np.float32)
+        errors = np.empty((BLOCK, len(values)), np.float32)
         for j in range(start, stop):
-            codes[:, j] = _codes(rest[:, j], scale[:, b])
-            error = (rest[:, j] - _decoded(codes[:, j], scale[:, b])) / upper[j, j]
-            rest[:, j + 1 : stop] -= error[:, None] * upper[j, j + 1 : stop]
-            errors[:, j - start] = error
-        rest[:, stop:] -= errors @ upper[start:stop, stop:]
+            code = np.clip(np.rint(rest[j] / step), -8, 7)
+            codes[:, j] = code + 8
+            errors[j - start] = (rest[j] - code * step) / upper[j, j]
+            rest[j + 1 : stop] -= upper[j, j + 1 : stop, None] * errors[j - start]
+        rest[stop:] -= upper[start:stop, stop:].T @ errors
 
 
 def _best_scale(block: Float) -> NDArray[np.float16]:
@@ -67,7 +66,8 @@ def _best_scale(block: Float) -> NDArray[np.float16]:
     for shrink in _SHRINK:
         for sign in (1, -1):
             candidate = (largest * (sign * shrink / 8)).astype(np.float16)
-            difference = block - _decoded(_codes(block, candidate[:, None]), candidate[:, None])
+            step = np.where(candidate == 0, 1, candidate).astype(np.float32)[:, None]
+            difference = block - np.clip(np.rint(block / step), -8, 7) * step
             error = np.einsum("ij,ij->i", difference, difference)
             better = error < best_error
             best_error[better], best[better] = error[better], candidate[better]
@@ -77,7 +77,3 @@ def _best_scale(block: Float) -> NDArray[np.float16]:
 def _codes(values: Float, scale: NDArray[np.float16]) -> NDArray[np.uint8]:
     safe = np.where(scale == 0, np.float16(1), scale).astype(np.float32)
     return (np.clip(np.rint(values / safe), -8, 7) + 8).astype(np.uint8)
-
-
-def _decoded(codes: NDArray[np.uint8], scale: NDArray[np.float16]) -> Any:
-    return (codes.astype(np.float32) - 8) * scale.astype(np.float32)
