@@ -17,8 +17,8 @@ from .transfer import Sizes, write_block
 MOST_GRAPHS = 96
 """Captured sizes kept, least recently used first out."""
 
-CLASSES = ((32, 16, 256), (128, 64, 1024), (512, 256, 8192))
-"""Nodes, slots and labels of a size, small to large."""
+CLASSES = ((32, 0, 0), (32, 16, 256), (128, 64, 1024), (512, 256, 8192))
+"""Nodes, slots and labels of a size, small to large. The first is for prompts alone."""
 
 MOST_PAST = 16384
 
@@ -74,7 +74,7 @@ class Graphs:
     def warm(self, rows: Iterable[int], progress: bool) -> None:
         """Capture passes of so many rows and few slots, without cached keys."""
         for count in track(list(rows), "Warming up", disable=not progress):
-            self._captured(Sizes(count, 0, *CLASSES[0]))
+            self._captured(Sizes(count, 0, *CLASSES[1]))
 
     def run(self, pack: Pack) -> np.ndarray | None:
         """A pass's label scores and log-sum-exps, float32 (labels + slots,); None when it is too large for a graph."""

@@ -36,6 +36,8 @@ def log_sum_exp(hidden: Tensor, embedding: Tensor, softcap: float) -> Tensor:
     smallest term, exp(-2 softcap), is a normal float32 for a softcap of up to 43.
     """
     slots, vocab = len(hidden), len(embedding)
+    if not slots:
+        return torch.zeros(0, device=hidden.device)
     width = max(1024, LOGIT_BYTES // (4 * max(slots, 1)))
     total = torch.zeros(slots, dtype=torch.float32, device=hidden.device)
     for start in range(0, vocab, width):

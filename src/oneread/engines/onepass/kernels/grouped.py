@@ -19,10 +19,10 @@ GATED = 64
 
 @triton.jit
 def product(rows, weight, acc, fp8: tl.constexpr, widen: tl.constexpr):
-    """acc + rows weight^T; `widen` multiplies FP8 in the rows' or in bf16, which is exact."""
+    """acc + rows weight^T; `widen` multiplies FP8 as float16, which holds every e4m3 number."""
     if fp8:
         if widen:
-            return tl.dot(rows.to(tl.bfloat16), tl.trans(weight.to(tl.bfloat16)), acc)
+            return tl.dot(rows.to(tl.float16), tl.trans(weight.to(tl.float16)), acc)
         return tl.dot(rows, tl.trans(weight), acc)
     return tl.dot(rows, tl.trans(weight.to(rows.dtype)), acc, input_precision="ieee")
 

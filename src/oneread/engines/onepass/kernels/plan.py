@@ -16,7 +16,7 @@ class ExpertTiles:
         gated: columns of gate and of up of one program.
         depth, down_depth: inputs multiplied at a time.
         wide: outputs of one program of the second product.
-        widen: whether FP8 is multiplied as bf16 (exact), for blocks smaller than the FP8 matrix unit takes.
+        widen: whether FP8 is multiplied as float16 (exact), for blocks smaller than the FP8 matrix unit takes.
     """
 
     block: int

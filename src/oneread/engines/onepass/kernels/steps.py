@@ -156,8 +156,8 @@ class FusedSteps(Steps):
             block=block,
             key_block=key_block,
             sliding=shape.kind == "sliding",
-            num_warps=8 if size > 256 else 4,
-            num_stages=1 if size > 256 else 2,
+            num_warps=8,
+            num_stages=2,
         )
         return out.view(rows, count * size)
 

@@ -1,0 +1,112 @@
+"""DiffusionGemma with random weights: the released sizes, reduced ones, and what a pass must read and multiply."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import torch
+
+from oneread.engines.onepass.config import Config, parse_config
+from oneread.engines.onepass.diffusion_gemma import Layer, SelfConditioning, Weights
+from oneread.engines.onepass.linear import FP8, Linear
+from oneread.engines.onepass.weights import Form, Skeleton
+
+TEXT: dict[str, Any] = {
+    "vocab_size": 262144,
+    "hidden_size": 2816,
+    "intermediate_size": 2112,
+    "moe_intermediate_size": 704,
+    "num_experts": 128,
+    "top_k_experts": 8,
+    "num_attention_heads": 16,
+    "num_key_value_heads": 8,
+    "num_global_key_value_heads": 2,
+    "head_dim": 256,
+    "global_head_dim": 512,
+    "num_hidden_layers": 30,
+    "layer_types": (["sliding_attention"] * 5 + ["full_attention"]) * 5,
+    "rope_parameters": {
+        "full_attention": {"partial_rotary_factor": 0.25, "rope_theta": 1000000.0, "rope_type": "proportional"},
+        "sliding_attention": {"rope_theta": 10000.0, "rope_type": "default"},
+    },
+    "sliding_window": 1024,
+    "rms_norm_eps": 1e-06,
+    "max_position_embeddings": 262144,
+    "hidden_activation": "gelu_pytorch_tanh",
+    "use_bidirectional_attention": "vision",
+    "attention_bias": False,
+}
+TINY = {
+    "vocab_size": 512,
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "moe_intermediate_size": 64,
+    "num_experts": 8,
+    "top_k_experts": 4,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "num_global_key_value_heads": 1,
+    "head_dim": 16,
+    "global_head_dim": 32,
+    "sliding_window": 64,
+}
+
+
+def config_of(**changes: Any) -> Config:
+    text = {**TEXT, **changes}
+    text["layer_types"] = TEXT["layer_types"][-text["num_hidden_layers"] :]
+    return parse_config({"model_type": "diffusion_gemma", "text_config": text})
+
+
+def random_weights(config: Config, form: Form, device: torch.device, dtype: torch.dtype, seed: int = 0) -> Weights:
+    """Weights of a config's sizes: matrices so scaled that activations keep their size, norms and scales one."""
+    torch.manual_seed(seed)
+    inner = (".experts.", ".self_attn.", ".mlp.")
+    skeleton = Skeleton(
+        config, lambda name: form if any(part in name for part in inner) else "plain", dtype, device, form == "plain"
+    )
+    weights = skeleton.weights()
+    for name, part in skeleton.parts.items():
+        if part.dtype == FP8:
+            part.copy_((torch.randn(part.shape, device=device) * 60).clamp_(-448, 448).to(FP8))
+        elif name.endswith("weight_scale"):
+            part.fill_(0.02 / 60)
+        elif "norm" in name or name.endswith(("scale", "layer_scalar")):
+            part.fill_(1.0)
+        else:
+            for piece in part if part.ndim == 3 else [part]:
+                piece.normal_(0, 0.02)
+    return weights
+
+
+def widened(value: Any) -> Any:
+    """The same weights in float32, dequantised."""
+    if isinstance(value, Linear):
+        return Linear(value.dequantised(torch.float32))
+    if isinstance(value, torch.Tensor):
+        return value.float()
+    if isinstance(value, list):
+        return [widened(item) for item in value]
+    if isinstance(value, Weights | Layer | SelfConditioning):
+        return type(value)(**{f.name: widened(getattr(value, f.name)) for f in fields(value)})
+    return value
+
+
+def weight_bytes(weights: Weights) -> int:
+    """Bytes of every weight a pass reads: all experts, and the embedding as output matrix."""
+    total = weights.embedding.nbytes
+    for layer in weights.layers:
+        total += sum(v.nbytes for f in fields(layer) if isinstance(v := getattr(layer, f.name), torch.Tensor | Linear))
+    return total
+
+
+def active_parameters(config: Config) -> int:
+    """Multiplied weights a row meets, the output matrix apart."""
+    total = 0
+    for shape in config.layers:
+        keys = shape.kv_heads * shape.head_dim
+        total += config.hidden * (2 * config.heads * shape.head_dim + keys * (2 if shape.kind == "sliding" else 1))
+        total += 3 * config.hidden * config.dense + config.hidden * config.experts
+        total += config.experts_per_token * 3 * config.hidden * config.expert
+    return total
