@@ -182,10 +182,9 @@ def test_fp8_rows_are_multiplied_as_rounded(kernel_folder: Path, tmp_path: Path)
             inner = gated(layer.experts_gate_up[expert](rows[row : row + 1]))
             values, scales = quantise_rows(inner)
             want = layer.experts_down[expert](values.float() * scales[:, None])[0] * shares[row, place]
-            # A gated value on the edge between two FP8 numbers may round either way, and Triton's interpreter rounds
-            # one in fifty as no device does.
-            assert (got[row, place] - want).abs().mean() < 0.03
-            assert (got[row, place] - want).abs().max() < 0.2
+            # Triton's interpreter halves an FP8 number that rounds up to a power of two (one in fifty); devices do not.
+            assert (got[row, place] - want).abs().mean() < (0.01 if CUDA else 0.1)
+            assert (got[row, place] - want).abs().max() < (0.1 if CUDA else 0.5)
 
 
 @pytest.mark.gpu
