@@ -177,14 +177,16 @@ def test_fp8_rows_are_multiplied_as_rounded(kernel_folder: Path, tmp_path: Path)
     got = steps.experts(rounded, chosen, shares, layer.experts_gate_up, layer.experts_down).float().view(37, 4, 64)
     assert got[:35].std() > 0.3
     rows = rounded.values.float() * rounded.scales[:, None]
+    errors = []
     for row in range(35):
         for place, expert in enumerate(chosen[row].tolist()):
             inner = gated(layer.experts_gate_up[expert](rows[row : row + 1]))
             values, scales = quantise_rows(inner)
             want = layer.experts_down[expert](values.float() * scales[:, None])[0] * shares[row, place]
-            # Triton's interpreter halves an FP8 number that rounds up to a power of two (one in fifty); devices do not.
-            assert (got[row, place] - want).abs().mean() < (0.01 if CUDA else 0.1)
-            assert (got[row, place] - want).abs().max() < (0.1 if CUDA else 0.5)
+            errors.append((got[row, place] - want).abs())
+    # Triton's interpreter halves an FP8 number that rounds up to a power of two (one in fifty); devices do not.
+    assert torch.stack(errors).mean() < (0.01 if CUDA else 0.05)
+    assert torch.stack(errors).median() < 0.01
 
 
 @pytest.mark.gpu
