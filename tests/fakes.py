@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 
 import numpy as np
@@ -13,7 +13,8 @@ from tokenizers.pre_tokenizers import Whitespace
 
 from oneread.calibration.temperature import Temperatures
 from oneread.canvas.markers import Layout, MarkerCanvas, MarkerForm
-from oneread.engines.base import Capabilities, Read, Reading
+from oneread.engines.base import Capabilities, PromptImage, Read, Reading, Tokens
+from oneread.questions import Message
 from oneread.readers.reader import Reader
 
 BOS, SEP, MASK, UNKNOWN = 0, 2, 3, 4
@@ -62,3 +63,24 @@ def fake_reader(engine: FakeEngine | None = None, words: str = "") -> Reader:
     temperatures = Temperatures.parse({"noul": 1, "choice": 1, "score": 1})
     own = ("fake-1", "Answers from a hash.", "2026-11-29", "Apache-2.0", "0" * 64)
     return Reader(*own, engine or FakeEngine(), word_canvas(words), temperatures)
+
+
+class FakeWriter:
+    """Writes the bytes of its text, a block of three at a time. A writer and its script in one."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.messages: list[Message] = []
+        self.seeds: list[int] = []
+
+    def encode(self, messages: Sequence[Message]) -> Tokens:
+        self.messages = list(messages)
+        return np.arange(sum(len(message.text) for message in messages), dtype=np.int32)
+
+    def decode(self, tokens: Tokens) -> str:
+        return bytes(tokens.tolist()).decode("utf-8", "replace")
+
+    def generate(self, prompt: Tokens, max_tokens: int, seed: int, images: tuple[PromptImage, ...] = ()) -> Iterator[Tokens]:
+        self.seeds.append(seed)
+        ids = np.frombuffer(self.text.encode()[:max_tokens], np.uint8).astype(np.int32)
+        yield from (ids[i : i + 3] for i in range(0, len(ids), 3))

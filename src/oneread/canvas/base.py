@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 from ..controls import Content
 from ..engines.base import Read, Tokens
 from ..planning.lengths import Lengths, RowForm
-from ..questions import Question
+from ..questions import Message, Question
 
 C = TypeVar("C")
 """A compiled question, which only the canvas that made it looks into."""
@@ -54,4 +54,16 @@ class Canvas(Protocol[C]):
             packed: whether the row is read in packed mode.
             seed, draw: of the noise in open slots, where a reader has noise; the same two give the same noise.
         """
+        ...
+
+
+class Script(Protocol):
+    """How a conversation becomes a prompt, and tokens become text, for a reader that writes. Safe to use from any thread."""
+
+    def encode(self, messages: Sequence[Message]) -> Tokens:
+        """The prompt after which the next message is to be written."""
+        ...
+
+    def decode(self, tokens: Tokens) -> str:
+        """The text of token ids, without special ones."""
         ...

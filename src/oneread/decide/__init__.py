@@ -1,5 +1,6 @@
 """The one path from a request to its answers; the only room that knows all the others below it."""
 
-from .decider import MAX_TOKENS, Decider
+from .decider import MAX_TOKENS, Decider, Follower
+from .writing import Piece
 
-__all__ = ["MAX_TOKENS", "Decider"]
+__all__ = ["MAX_TOKENS", "Decider", "Follower", "Piece"]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ..controls import Confidence, Content, Controls
 from ..engines.base import Read, Reading
 from ..planning import stages
-from ..questions import Question, Request, option_count, question_type, validate
+from ..questions import Message, Question, Request, option_count, question_type, validate
 from .run import Run
+from .writing import Piece, write
 
 if TYPE_CHECKING:
     from ..answers import Answers
@@ -20,6 +22,22 @@ if TYPE_CHECKING:
 
 MAX_TOKENS = 2_000_000
 """The most tokens one request may make a reader read, over all rows."""
+
+
+class Follower(Protocol):
+    """Who follows one request through `Decider.adecide`. Called on the event loop."""
+
+    def planned(self, rows: int, tokens: int) -> None:
+        """Before each round of reads is queued. What it raises ends the request before they are."""
+        ...
+
+    def read(self, readings: Sequence[Reading]) -> None:
+        """After each round."""
+        ...
+
+    def answered(self, answers: Answers) -> None:
+        """At the end, with diagnostics whether or not the request asked for them."""
+        ...
 
 
 class Decider:
@@ -81,15 +99,34 @@ class Decider:
             answers: Answers = done.value
             return answers
 
-    async def adecide(self, request: Request) -> Answers:
+    async def adecide(self, request: Request, follower: Follower | None = None) -> Answers:
         """As `decide`, without blocking the event loop. Cancelling it gives up the reads that have not started."""
-        steps = self._steps(request)
+        followed = request
+        if follower is not None:
+            followed = replace(request, controls=replace(request.controls, diagnostics=True))
+        steps = self._steps(followed)
         # Tokenising a long state takes a while and holds no lock on the interpreter.
         reads, answers = await asyncio.to_thread(_advance, steps, None)
         while answers is None:
+            if follower is not None:
+                follower.planned(len(reads), sum(read.tokens for read in reads))
             readings = await asyncio.wrap_future(self.reader.engine.read(reads))
+            if follower is not None:
+                follower.read(readings)
             reads, answers = _advance(steps, readings)
-        return answers
+        if follower is None:
+            return answers
+        follower.answered(answers)
+        wanted = self.diagnostics if request.controls.diagnostics is None else request.controls.diagnostics
+        return answers if wanted else replace(answers, diagnostics=None)
+
+    def write(self, messages: Sequence[Message], max_tokens: int, seed: int = 42, stop: Sequence[str] = ()) -> Iterator[Piece]:
+        """Continue a conversation; see `writing.write`. Blocks while a piece is written.
+
+        Raises:
+            UnknownModel: this reader only reads.
+        """
+        return write(self.reader, messages, max_tokens, seed, stop)
 
     def close(self) -> None:
         """Finish what is being read and free the reader."""

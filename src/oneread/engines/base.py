@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
@@ -134,6 +134,24 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Finish what is running, refuse what waits, free the model."""
+        ...
+
+
+class Writer(Protocol):
+    """What an engine that can write text does beside its reads (`Capabilities.generation`)."""
+
+    def generate(self, prompt: Tokens, max_tokens: int, seed: int, images: tuple[PromptImage, ...] = ()) -> Iterator[Tokens]:
+        """Write text after a prompt: the token ids of each block as it is done, without the token that ends the text.
+
+        Blocks while a block is written; reads of others run in between. Closing the iterator ends the writing.
+
+        Args:
+            max_tokens: at least 1; the last block is cut there.
+            seed: same prompt, seed and device: same text.
+
+        Raises:
+            EngineError: prompt and text are longer than the engine's window, or the engine failed.
+        """
         ...
 
 

@@ -10,9 +10,9 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from ..calibration.temperature import Temperatures
-from ..canvas.base import Canvas
+from ..canvas.base import Canvas, Script
 from ..canvas.markers import MarkerCanvas
-from ..engines.base import Engine
+from ..engines.base import Engine, Writer
 from ..engines.embedded import EncoderModel, default_threads, embedded_engine, isolated_engine
 from ..engines.isolated import PASS_TIMEOUT_S
 from ..errors import ReaderError
@@ -36,6 +36,7 @@ class Reader:
         engine: executes its reads.
         canvas: lays questions and states into rows of its tokens.
         temperatures: raw scores are divided by these before the softmax, by question type and number of options.
+        writer, script: what writes text and how its prompts look; None for a reader that only reads.
     """
 
     name: str
@@ -46,6 +47,8 @@ class Reader:
     engine: Engine
     canvas: Canvas[Any]
     temperatures: Temperatures
+    writer: Writer | None = None
+    script: Script | None = None
 
     @property
     def takes_images(self) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..controls import Controls
-from .dialects import systemone
+from .dialects import chat, fireworks, openai_decisions, openrouter, systemone
 from .dialects.base import Dialect
 
 PORT = 8080
@@ -40,7 +40,14 @@ def profile_named(name: str | None) -> Profile:
     return PROFILES[name]
 
 
-DIALECTS: Mapping[str, Dialect] = {}
+DIALECTS: Mapping[str, Dialect] = {
+    "/v1/decisions": openai_decisions.DIALECT,
+    "/decisions": openai_decisions.DIALECT,
+    "/v1/chat/completions": chat.DIALECT,
+    "/v1/raw/chat/completions": chat.DIALECT,
+    "/api/alpha/decisions": openrouter.DIALECT,
+    "/inference/v1/systemone": fireworks.DIALECT,
+}
 """By path, where it is not the profile's own."""
 
 

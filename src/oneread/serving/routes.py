@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import anyio.to_thread
 from fastapi import APIRouter, Depends, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 from ..errors import InvalidRequest
 from ..version import __version__
 from .body import media_type, read_body, require_json
-from .dialects import systemone
+from .dialects import chat, systemone
 from .dialects import systemone_schema as schema
 from .dialects.base import Ask, Terms
 from .multipart import split_parts
 from .profiles import Profile, dialect_at
 from .service import Service
 from .strict_json import parse as parse_json
+
+T = TypeVar("T")
 
 LONG_BODY = 64 * 1024
 """Bodies longer than this are parsed in a thread, so that others are not kept waiting."""
@@ -53,6 +56,37 @@ async def system_one(request: Request, service: TheService) -> Response:
     return await _decide(request, service)
 
 
+@api.post("/v1/decisions", summary="Answer typed questions, OpenAI's way")
+@api.post("/decisions", include_in_schema=False)
+async def decisions(request: Request, service: TheService) -> Response:
+    """OpenAI's Decisions API: questions and answers in lists. A body whose questions are an object is System One's."""
+    return await _decide(request, service)
+
+
+@api.post("/api/alpha/decisions", summary="Answer typed questions, OpenRouter's way")
+async def openrouter_decisions(request: Request, service: TheService) -> Response:
+    """System One in OpenRouter's envelope."""
+    return await _decide(request, service)
+
+
+@api.post("/inference/v1/systemone", summary="Answer typed questions, at Fireworks' path")
+async def fireworks_system_one(request: Request, service: TheService) -> Response:
+    """System One, with Fireworks' failures."""
+    return await _decide(request, service)
+
+
+@api.post("/v1/chat/completions", summary="Chat: a decision where a schema is sent, else text")
+async def chat_completions(request: Request, service: TheService) -> Response:
+    """A decision when the first of just two messages is a JSON object with `questions`, else text from a reader that writes."""
+    return await _chat(request, service, decisions=True)
+
+
+@api.post("/v1/raw/chat/completions", summary="Chat: always text")
+async def raw_chat_completions(request: Request, service: TheService) -> Response:
+    """Text, whatever the first message looks like."""
+    return await _chat(request, service, decisions=False)
+
+
 @api.get("/v1/models", summary="List models", response_model=schema.ModelList, responses=_KEY_ERRORS)
 async def models(request: Request, service: TheService) -> Response:
     """The reader served, under its own name and under the aliases that requests may use."""
@@ -82,15 +116,15 @@ async def ready(service: TheService) -> Response:
 
 async def _decide(request: Request, service: Service) -> Response:
     """A decision in the dialect of the path."""
-    decider = service.decider()
-    dialect = dialect_at(request.scope)
+    service.decider()  # or a 503 before the body is read
     terms = _terms(request, service)
     multipart = media_type(request) == "multipart/form-data"
     if multipart and terms.images is None:
         raise InvalidRequest([systemone.no_images(())])
     if not multipart:
         require_json(request)
-    body = await read_body(request, service.settings.max_body_bytes)
+    body = await read_body(request, service.settings.max_body_bytes, service.settings.limits.body_s)
+    dialect = dialect_at(request.scope)
 
     def parse() -> Ask:
         if not multipart:
@@ -98,13 +132,42 @@ async def _decide(request: Request, service: Service) -> Response:
         text, parts = split_parts(body, request.headers["content-type"])
         return dialect.parse(parse_json(text), replace(terms, parts=parts))
 
-    ask = parse() if len(body) <= LONG_BODY else await anyio.to_thread.run_sync(parse)
-    systemone.check_model(ask.model, decider.reader.name, dialect.aliases)
+    return JSONResponse(await _answered(request, service, await _off_loop(parse, body)))
+
+
+async def _answered(request: Request, service: Service, ask: Ask) -> dict[str, Any]:
+    """The body of a reply."""
+    service.permit(ask.model)
+    systemone.check_model(ask.model, service.decider().reader.name, dialect_at(request.scope).aliases)
     try:
         answers = await service.answer(ask.request, _disconnected(request))
     except InvalidRequest as error:
         raise InvalidRequest([ask.place(issue) for issue in error.issues]) from None
-    return JSONResponse(ask.reply(answers))
+    return ask.reply(answers)
+
+
+async def _chat(request: Request, service: Service, decisions: bool) -> Response:
+    decider = service.decider()
+    require_json(request)
+    body = await read_body(request, service.settings.max_body_bytes, service.settings.limits.body_s)
+    value = await _off_loop(lambda: parse_json(body), body)
+    if decisions and chat.decision_schema(value) is not None:
+        reply = await _answered(request, service, await _off_loop(lambda: chat.parse(value, _terms(request, service)), body))
+        if value.get("stream") is True:
+            return StreamingResponse(chat.stream_decision(reply), media_type="text/event-stream")
+        return JSONResponse(reply)
+    prompt = chat.parse_prompt(value)
+    service.permit(prompt.model)
+    systemone.check_model(prompt.model, decider.reader.name)
+    pieces = await anyio.to_thread.run_sync(lambda: decider.write(prompt.messages, prompt.max_tokens, prompt.seed, prompt.stop))
+    if prompt.stream:
+        return StreamingResponse(chat.stream(pieces, prompt, decider.reader.name), media_type="text/event-stream")
+    return JSONResponse(await anyio.to_thread.run_sync(lambda: chat.completion(pieces, decider.reader.name)))
+
+
+async def _off_loop(work: Callable[[], T], body: bytes) -> T:
+    """The result of some work on a body, done in a thread where the body is long."""
+    return work() if len(body) <= LONG_BODY else await anyio.to_thread.run_sync(work)
 
 
 def _terms(request: Request, service: Service) -> Terms:

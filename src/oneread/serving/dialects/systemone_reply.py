@@ -81,7 +81,7 @@ def answer_body(answer: Answer) -> dict[str, Any]:
 
 def _detail(issues: Sequence[Issue]) -> list[dict[str, Any]]:
     shown = [
-        {"loc": ["body", *map(_short, i.loc)], "msg": i.message, "type": i.type} | ({"ctx": dict(i.context)} if i.context else {})
+        {"loc": ["body", *map(short, i.loc)], "msg": i.message, "type": i.type} | ({"ctx": dict(i.context)} if i.context else {})
         for i in issues[:MAX_ISSUES]
     ]
     if len(issues) > MAX_ISSUES:
@@ -90,7 +90,8 @@ def _detail(issues: Sequence[Issue]) -> list[dict[str, Any]]:
     return shown
 
 
-def _short(part: str | int) -> str | int:
+def short(part: str | int) -> str | int:
+    """A part of a place, cut to `MAX_NAME`."""
     if isinstance(part, int) or len(part) <= MAX_NAME:
         return part
     return part[: MAX_NAME - 1] + "…"
