@@ -27,8 +27,9 @@ ALLOWED: dict[str, set[str]] = {
     "decide": DOMAIN | {"engines", "canvas", "calibration", "planning", "readers"},
     "evaluate": DOMAIN | {"decide", "calibration"},
     "tuning": DOMAIN | {"decide", "engines", "canvas", "calibration", "planning", "readers", "evaluate"},
-    "serving": DOMAIN | {"decide", "readers", "calibration", "version"},
-    "cli": DOMAIN | {"decide", "readers", "serving", "calibration", "evaluate", "tuning", "version"},
+    "decision_log": DOMAIN | {"decide"},
+    "serving": DOMAIN | {"decide", "decision_log", "engines", "readers", "calibration", "version"},
+    "cli": DOMAIN | {"decide", "decision_log", "readers", "serving", "calibration", "evaluate", "tuning", "version"},
     "__init__": DOMAIN | {"decide", "version"},
 }
 THIRD_PARTY: dict[str, set[str]] = {

@@ -14,10 +14,14 @@ import pytest
 from oneread import Decider
 from oneread.cli.listen import listen, url_of
 from oneread.serving.app import create_app
+from oneread.serving.limits import Limits
 from oneread.serving.server import make_server
 from oneread.serving.settings import Settings
 
 KEY = "contract-key"
+
+PATIENT = Limits(timeout_s=300)
+"""Deadlines are tested elsewhere; here a slow machine should only be slow."""
 
 
 @dataclass
@@ -32,7 +36,7 @@ class Live:
 def running(decider: Decider, **settings: Any) -> Iterator[Live]:
     bound = listen("127.0.0.1", 0)
     live = Live(url_of(bound))
-    app = create_app(Settings(**settings), decider)
+    app = create_app(Settings(**{"limits": PATIENT, **settings}), decider)
 
     async def recording(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":

@@ -18,6 +18,7 @@ from oneread.answers import (
     score_confidence,
 )
 from oneread.calibration.profile import Profile
+from oneread.decide import Follower
 from oneread.questions import Choice, Noul, Question, Request, Score, option_count, validate
 
 
@@ -27,6 +28,9 @@ class FakeReader:
     description: str = "Answers from a hash."
     release_date: str = "2026-11-29"
     takes_images: bool = False
+    has_mass: bool = False
+    engine: object = None
+    digest: str = "0" * 64
 
 
 @dataclass
@@ -49,14 +53,20 @@ class FakeDecider:
         answers = {key: _answer(request.state, question) for key, question in request.questions.items()}
         return Answers(self.reader.name, answers, Usage(17, len(answers)))
 
-    async def adecide(self, request: Request) -> Answers:
+    async def adecide(self, request: Request, follower: Follower | None = None) -> Answers:
+        if follower is not None:
+            follower.planned(1, 17)
         try:
             if self.hold is not None:
                 await self.hold.wait()
         except asyncio.CancelledError:
             self.given_up += 1
             raise
-        return self.decide(request)
+        answers = self.decide(request)
+        if follower is not None:
+            follower.read([])
+            follower.answered(answers)
+        return answers
 
     def close(self) -> None:
         self.closed = True

@@ -12,7 +12,7 @@ import pytest
 from oneread.errors import EngineError, ReaderError
 from oneread.serving import app as app_module
 from oneread.serving.app import create_app
-from oneread.serving.service import Service
+from oneread.serving.service import CANARY, Service
 from oneread.serving.settings import Settings
 
 from .bad_bodies import NOUL, one
@@ -131,7 +131,7 @@ async def test_a_caller_who_leaves_gives_up_the_decision() -> None:
 async def test_a_cancelled_request_gives_up_the_decision() -> None:
     decider = FakeDecider(hold=asyncio.Event())
     service = Service(Settings(), lambda _: decider, decider)  # type: ignore[arg-type, return-value]
-    call = asyncio.create_task(service.answer(None, asyncio.Event().wait()))  # type: ignore[arg-type]
+    call = asyncio.create_task(service.answer(CANARY, asyncio.Event().wait()))  # type: ignore[arg-type]
     await asyncio.sleep(0.01)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -128,6 +128,10 @@ class Batcher:
             running = sum(request.reads[index].tokens for request, index in self._running)
         return None if rate is None else (max(ahead, running) + tokens) / rate
 
+    def memory(self) -> int:
+        """Resident bytes of the model's own process; 0 where it has none or they cannot be told."""
+        return self._model.resident_bytes() if isinstance(self._model, IsolatedModel) else 0
+
     def observe(self, observer: Callable[[Pass], None]) -> None:
         """Call the observer after every pass, from the worker's thread. It must be quick and must not raise."""
         self._observers.append(observer)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import signal
 import time
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 from ..errors import EngineError, ReaderError
@@ -87,6 +89,14 @@ class IsolatedModel:
             raise answer
         readings: list[Reading] = answer
         return readings
+
+    def resident_bytes(self) -> int:
+        """Of the child; 0 where the system does not tell."""
+        try:
+            pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
+        except (OSError, ValueError, IndexError):
+            return 0
+        return pages * os.sysconf("SC_PAGE_SIZE")
 
     def recover(self) -> None:
         """Wait until a new child is ready, or could not be started; the next pass tells."""

@@ -63,6 +63,10 @@ class Monitored(Protocol):
         """How long a call of so many tokens would take from now, its waiting included; None while that is not known."""
         ...
 
+    def memory(self) -> int:
+        """Resident bytes of the model's own process; 0 where it has none or they cannot be told."""
+        ...
+
     def observe(self, observer: Callable[[Pass], None]) -> None:
         """Call the observer after every pass."""
         ...

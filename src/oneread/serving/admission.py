@@ -21,18 +21,21 @@ SHORTEST_RETRY_S = 0.1
 class Admission:
     """One bounded queue by requests and by tokens. Bound to one event loop.
 
-    A request is in the house from the moment its body is understood until its reply is made. Before its first read it asks
+    A request is in the house from the arrival of its head until its reply is made. Before its first read it asks
     for admission: by then its rows and tokens are known, and the engine's measured drain rate says when they would be read.
 
     Args:
         limits: its bounds.
-        engine: whose load counts; one that tells none is bounded by requests only.
     """
 
-    def __init__(self, limits: Limits, engine: object = None) -> None:
+    def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._engine = engine if isinstance(engine, Monitored) else None
+        self._engine: Monitored | None = None
         self.inside = 0
+
+    def serve(self, engine: object) -> None:
+        """From now on this engine's load counts; one that tells none is bounded by requests only."""
+        self._engine = engine if isinstance(engine, Monitored) else None
 
     @property
     def full(self) -> bool:

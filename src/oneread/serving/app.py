@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from fastapi import Depends, FastAPI, Request
@@ -13,8 +14,9 @@ from starlette.exceptions import HTTPException
 
 from ..errors import OnereadError
 from ..version import __version__
-from . import routes
-from .auth import KeyRing
+from . import ops, routes
+from .auth import KeyRing, Origin
+from .call import this_call
 from .dialects import systemone_schema as schema
 from .envelope import Envelope
 from .failures import Refused, failure_of
@@ -22,6 +24,7 @@ from .openapi import describe_body
 from .profiles import dialect_at, profile_named
 from .service import Service
 from .settings import Settings
+from .tracing import Tracer
 
 if TYPE_CHECKING:
     from ..decide import Decider
@@ -36,16 +39,28 @@ def create_app(settings: Settings | None = None, decider: Decider | None = None)
             A decider that was passed in is closed by its owner.
     """
     settings = settings or Settings()
-    keys = KeyRing(settings.api_keys)
+    keys, origin = KeyRing(settings.api_keys, settings.keys_file), Origin(settings.origin_secret)
+    service = Service(settings, _load, decider)
+    tracer = Tracer() if settings.tracing else None
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.service.start()
+        service.start()
         yield
-        await app.state.service.close()
+        await service.close()
+        if tracer is not None:
+            await asyncio.to_thread(tracer.close)
 
-    def require_key(request: Request) -> None:
-        keys.check(request.headers)
+    async def require_key(request: Request) -> None:
+        origin.check(request.headers)
+        this_call().caller = keys.check(request.headers)
+
+    async def take_place(request: Request) -> AsyncIterator[None]:
+        caller = this_call().caller
+        if caller is not None:
+            caller.spend()
+        with service.admission.place() if request.method == "POST" else nullcontext():
+            yield
 
     app = FastAPI(
         title="oneread",
@@ -54,16 +69,20 @@ def create_app(settings: Settings | None = None, decider: Decider | None = None)
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
         lifespan=lifespan,
         redirect_slashes=False,
+        docs_url=None,
+        redoc_url=None,
         exception_handlers={OnereadError: _failed, Refused: _failed, HTTPException: _failed},
     )
     app.state.profile = profile_named(settings.profile)
-    app.state.service = Service(settings, _load, decider)
-    app.add_middleware(Envelope)
+    app.state.service = service
+    app.add_middleware(Envelope, service=service, tracer=tracer)
     locked = [Depends(require_key)]
     if keys:
         locked.append(Depends(HTTPBearer(auto_error=False, description="A key of this server.")))
-    app.include_router(routes.api, dependencies=locked)
+    app.include_router(routes.api, dependencies=[*locked, Depends(take_place)])
     app.include_router(routes.probes)
+    app.include_router(ops.metrics, dependencies=locked)
+    app.include_router(ops.pages)
     describe_body(app, "/v1/systemone", schema.SystemOneRequest)
     return app
 
@@ -74,10 +93,12 @@ def _load(settings: Settings) -> Decider:
     from ..readers.reader import load_reader
 
     profile = None if settings.calibration is None else load_profile(settings.calibration)
-    return Decider(load_reader(settings.reader, settings.threads), calibration=profile)
+    reader = load_reader(settings.reader, settings.threads, settings.isolated, settings.pass_timeout_s)
+    return Decider(reader, settings.limits.tokens, profile)
 
 
 async def _failed(request: Request, error: Exception) -> Response:
     failure = failure_of(error)
+    this_call().kind = failure.kind
     status, body = dialect_at(request.scope).refuse(failure)
     return JSONResponse(body, status, failure.headers)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import zlib
+from collections.abc import Sequence
 from typing import Protocol
 
 from starlette.requests import Request
@@ -22,21 +24,31 @@ ZSTD_WINDOW_LOG = 23
 """RFC 9659: a zstd content encoding uses windows of at most 8 MiB."""
 
 
-async def read_body(request: Request, cap: int) -> bytes:
+async def read_body(request: Request, cap: int, within_s: float | None = None) -> bytes:
     """The whole body, decompressed.
 
     Args:
         cap: the most bytes, as sent and after each step of decompression.
+        within_s: how long it may take to arrive; None does not bound it.
 
     Raises:
         Refused: 413 over the cap (at once where the declared length is over it), 415 for a content encoding that is
-            not gzip or zstd.
+            not gzip or zstd, 408 for one that arrives too slowly.
         InvalidRequest: a compressed body that is damaged, cut off or followed by something else.
     """
     decoders = [_DECODERS[name]() for name in reversed(_codings(request))]
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared[:20]) > cap:
         raise _too_large(cap)
+    try:
+        async with asyncio.timeout(within_s):
+            return await _read(request, decoders, cap)
+    except TimeoutError:
+        message = f"The body should arrive within {within_s:g} s."
+        raise Refused(Failure(408, "timeout", message, headers={"connection": "close"})) from None
+
+
+async def _read(request: Request, decoders: Sequence[_Decoder], cap: int) -> bytes:
     raw, body = 0, bytearray()
     async for chunk in request.stream():
         raw += len(chunk)

@@ -68,9 +68,10 @@ def check(request: Request, limits: Limits) -> None:
 
 
 def _draws(request: Request) -> int:
-    """The most draws any question may get."""
+    """The most draws any question may get, on any reader."""
     c = request.controls
-    return max(c.auto_max if wanted == "auto" else int(wanted) for wanted in (c.samples, c.rotations))
+    samples, rotations = (c.auto_max if wanted == "auto" else int(wanted) for wanted in (c.samples, c.rotations))
+    return samples * rotations
 
 
 def _chars(value: Any, most: int) -> int:

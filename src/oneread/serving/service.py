@@ -10,10 +10,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ..answers import Answers
+from ..decision_log import DecisionLog
 from ..errors import EngineError, OnereadError
 from ..questions import Noul, Request
+from .admission import Admission, timed_out
+from .call import Call, Follow, this_call
 from .failures import Failure, Refused, unavailable
-from .settings import Settings
+from .limits import check
+from .metrics import Metrics
+from .settings import LogChoice, Settings
 
 if TYPE_CHECKING:
     from ..decide import Decider
@@ -22,7 +27,12 @@ log = logging.getLogger("oneread.serving")
 
 CANARY = Request("The canary sings.", {"alive": Noul("Does the canary sing?")})
 
-Readiness = Literal["loading", "failing", "ready"]
+Readiness = Literal["loading", "failing", "full", "stopping", "ready"]
+
+TIMEOUT_HEADER = b"x-request-timeout-ms"
+
+LAST_WORDS_S = 1.0
+"""A stopping server refuses what is still unanswered so long before it is cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +61,14 @@ class Service:
         self._started = asyncio.Event()
         self._canary: Canary | None = None
         self._canary_lock = asyncio.Lock()
+        self._read_at = -1e9
+        self._out_of_time = asyncio.Event()
+        self.stopping = False
+        self.metrics = Metrics()
+        self._log = _open_log(settings.log, self.metrics)
+        self.admission = Admission(settings.limits)
+        if decider is not None:
+            self._adopt(decider)
 
     def start(self) -> None:
         """Begin loading, unless a decider was given."""
@@ -65,7 +83,8 @@ class Service:
             self._watched = True
             await self._started.wait()
             assert self._loading is not None
-            self._decider = await asyncio.shield(self._loading)
+            self._adopt(await asyncio.shield(self._loading))
+        assert self._decider is not None
         return self._decider
 
     async def settled(self) -> None:
@@ -80,34 +99,99 @@ class Service:
                 raise Refused(unavailable("The reader is still loading. /ready tells when it is there."))
             if self._loading.exception() is not None:
                 raise Refused(unavailable("The reader could not be loaded; the server's log says why."))
-            self._decider = self._loading.result()
+            self._adopt(self._loading.result())
+        assert self._decider is not None
         return self._decider
 
+    def _adopt(self, decider: Decider) -> None:
+        self._decider = decider
+        self.admission.serve(decider.reader.engine)
+        self.metrics.follow(decider.reader.engine)
+
+    @property
+    def reader_name(self) -> str:
+        """Of the reader served; empty until it is there."""
+        return "" if self._decider is None else self._decider.reader.name
+
     async def answer(self, request: Request, gone: Awaitable[None]) -> Answers:
-        """Answer a request, unless its caller leaves first: then what was not yet read is given up.
+        """Answer a request before its deadline, unless its caller leaves first: then what was not yet read is given up.
 
         Raises:
-            Refused: status 499 when the caller left (nobody receives it).
+            InvalidRequest: it asks more than the limits allow, or breaks a rule of the domain or the reader.
+            Refused: 529 when it cannot be answered in time or the queue is full, 504 when it was not, 400 for a deadline
+                that is none, 503 when the server stops first, 499 when the caller left (nobody receives it).
         """
-        work = asyncio.ensure_future(self.decider().adecide(request))
+        call, decider = this_call(), self.decider()
+        check(request, self.settings.limits)
+        deadline = self._deadline(call)
+        follow = Follow(call, lambda _, tokens: self.admission.admit(tokens, deadline))
+        work = asyncio.ensure_future(decider.adecide(request, follow))
         work.add_done_callback(_taken)
-        watch = asyncio.ensure_future(gone)
+        watch, stop = asyncio.ensure_future(gone), asyncio.ensure_future(self._out_of_time.wait())
         try:
-            await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
+            left = max(0.0, deadline - time.monotonic())
+            await asyncio.wait({work, watch, stop}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
             if work.done():
-                return work.result()
-            raise Refused(Failure(499, "client_closed_request", "The caller left before the answer."))
+                answers = work.result()
+                self._read_at = time.monotonic()
+                if self._log is not None:
+                    calibration = None if decider.calibration is None else decider.calibration.name
+                    self._log.note(call.id, request, answers, decider.reader.digest, calibration)
+                return answers
+            if watch.done():
+                raise Refused(Failure(499, "client_closed_request", "The caller left before the answer."))
+            if stop.done():
+                raise Refused(unavailable("The server stops before this could be answered. The request may be sent again."))
+            raise timed_out("The answer was not there in time", 0.0)
         finally:
             watch.cancel()
+            stop.cancel()
             work.cancel()
 
+    def permit(self, model: str) -> None:
+        """Raise `Refused` (403) where the caller's key may not ask for the model."""
+        call = this_call()
+        call.model = model
+        if call.caller is not None:
+            call.caller.check_model(model)
+
+    def _deadline(self, call: Call) -> float:
+        """When the call has to be answered, in monotonic seconds."""
+        limits = self.settings.limits
+        text = call.headers.get(TIMEOUT_HEADER)
+        if text is None:
+            return call.started + limits.timeout_s
+        if not (text.isdigit() and len(text) <= 9 and int(text) > 0):
+            raise Refused(
+                Failure(400, "api_usage_error", f"The header {TIMEOUT_HEADER.decode()} takes whole milliseconds above 0.")
+            )
+        return call.started + min(int(text) / 1000, limits.max_timeout_s)
+
+    def stop(self, seconds: float) -> None:
+        """Refuse, shortly before so many seconds have passed, what is then still unanswered. /ready says so at once."""
+        self.stopping = True
+        asyncio.get_running_loop().call_later(max(0.0, seconds - LAST_WORDS_S), self._out_of_time.set)
+
+    @property
+    def seems_ready(self) -> bool:
+        """Whether /ready said so last, or a request was answered since; reads nothing."""
+        fresh = time.monotonic() - self._read_at <= self.settings.canary_age_s
+        sang = self._canary is not None and self._canary.fault is None
+        return self._decider is not None and not self.stopping and not self.admission.full and (fresh or sang)
+
     async def readiness(self) -> tuple[Readiness, Canary | None]:
-        """Whether requests are answered, by a canary read at most `Settings.canary_age_s` old."""
+        """Whether requests are answered: by a read at most `Settings.canary_age_s` old, a request's or else a canary's."""
+        if self.stopping:
+            return "stopping", None
         try:
             decider = self.decider()
         except Refused:
             loading = self._loading is None or not self._loading.done()
             return ("loading" if loading else "failing"), None
+        if self.admission.full:
+            return "full", None
+        if time.monotonic() - self._read_at <= self.settings.canary_age_s:
+            return "ready", None
         async with self._canary_lock:
             if self._canary is None or time.monotonic() - self._canary.at > self.settings.canary_age_s:
                 self._canary = await self._sing(decider)
@@ -126,7 +210,9 @@ class Service:
         return Canary(end, end - start, fault)
 
     async def close(self) -> None:
-        """Close a decider that was loaded here."""
+        """Close the log, and a decider that was loaded here."""
+        if self._log is not None:
+            await asyncio.to_thread(self._log.close)
         if self._loading is not None:
             await self.settled()
             if self._loading.exception() is None:
@@ -136,6 +222,13 @@ class Service:
         """Put a failed load in the log where nobody waits for it: it would pass unseen."""
         if not self._watched and not loading.cancelled() and loading.exception() is not None:
             log.error("the reader could not be loaded: %s", loading.exception())
+
+
+def _open_log(choice: LogChoice | None, metrics: Metrics) -> DecisionLog | None:
+    if choice is None:
+        return None
+    c = choice
+    return DecisionLog(c.file, c.full, c.sample, c.days, c.max_bytes, lambda outcome: metrics.logged.labels(outcome).inc())
 
 
 def _taken(work: asyncio.Future[Answers]) -> None:

@@ -1,0 +1,6 @@
+"""A log of decisions that an operator may switch on, and its replay against another reader or calibration."""
+
+from .replay import Replay, replay
+from .store import DecisionLog, LogError, entries
+
+__all__ = ["DecisionLog", "LogError", "Replay", "entries", "replay"]
