@@ -97,7 +97,7 @@ class QuestionDiagnostics:
         stderr: standard error of the top answer's probability over draws; None for a single draw.
         agreement: share of draws with the reported top answer.
         orders: in how many orders the options were read.
-        first_entropy: of the first draw, in nats.
+        entropies: of every draw, in nats.
         extended: whether an uncertain first draw called for more.
         windows: windows of the state.
         splits: rows over which the options were spread.
@@ -113,12 +113,17 @@ class QuestionDiagnostics:
     stderr: float | None
     agreement: float
     orders: int
-    first_entropy: float
+    entropies: tuple[float, ...]
     extended: bool
     windows: int
     splits: int
     second_round: bool
     temperature: float
+
+    @property
+    def first_entropy(self) -> float:
+        """Of the first draw, in nats: what ``auto`` looks at."""
+        return self.entropies[0]
 
 
 @dataclass(frozen=True, slots=True)

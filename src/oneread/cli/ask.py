@@ -143,12 +143,12 @@ def _decide(body: dict[str, Any], reader: Path | None, threads: int | None) -> d
     from ..readers.reader import load_reader
 
     try:
-        model, asked = systemone.parse(body)
+        ask = systemone.parse(body)
         with err.status("Loading the reader"):
             decider = Decider(load_reader(reader, threads))
         with decider:
-            systemone.check_model(model, decider.reader.name)
-            return systemone.reply(decider.decide(asked))
+            systemone.check_model(ask.model, decider.reader.name)
+            return systemone.reply(decider.decide(ask.request))
     except InvalidRequest as error:
         _fail_invalid(error)
     except OnereadError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +22,57 @@ Threads = Annotated[
 ]
 Host = Annotated[str, typer.Option(envvar="ONEREAD_HOST", help="Address to listen on.")]
 Port = Annotated[int, typer.Option(envvar="ONEREAD_PORT", min=0, max=65535, help="Port to listen on; 0 takes any that is free.")]
+
+ServePort = Annotated[
+    int | None,
+    typer.Option(
+        envvar="ONEREAD_PORT",
+        min=0,
+        max=65535,
+        help="Port to listen on; 0 takes any that is free. Left out, that of the profile, which is 8080 without one.",
+    ),
+]
+
+
+class SystemName(StrEnum):
+    """The systems whose place a server can take."""
+
+    DJEV = "djev"
+    OPENJEV = "openjev"
+    JEV_LOCAL = "jev-local"
+    VLLM = "vllm"
+
+
+class FormulaName(StrEnum):
+    """The formulas of confidence."""
+
+    TYPESAFE = "typesafe"
+    TOP = "top"
+    MARGIN = "margin"
+    ENTROPY = "entropy"
+    MASS = "mass"
+
+
+SystemProfile = Annotated[
+    SystemName | None,
+    typer.Option(
+        "--profile",
+        envvar="ONEREAD_PROFILE",
+        help="Take another system's place: its port, defaults, reply fields and failures; see docs/compatibility.md.",
+    ),
+]
+Formula = Annotated[
+    FormulaName | None,
+    typer.Option(
+        "--confidence",
+        envvar="ONEREAD_CONFIDENCE",
+        help="Formula of confidence where a request names none; left out, the profile's, which is typesafe without one.",
+    ),
+]
+Diagnostics = Annotated[
+    bool,
+    typer.Option("--diagnostics", envvar="ONEREAD_DIAGNOSTICS", help="Tell in every reply how it was read."),
+]
 
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8080
 READER_TODO = "Check it with 'oneread doctor'; leave --reader and ONEREAD_READER out to use the embedded reader."

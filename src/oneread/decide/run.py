@@ -156,7 +156,7 @@ class Run:
                 stderr=draws.stderr,
                 agreement=draws.agreement,
                 orders=progress.orders_read(key),
-                first_entropy=entropy(draws.distributions[0]),
+                entropies=tuple(entropy(d) for d in draws.distributions),
                 extended=progress.extended(key),
                 windows=len(group.spans),
                 splits=len(group.splits),

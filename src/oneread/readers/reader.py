@@ -55,6 +55,11 @@ class Reader:
         """Whether a request may bring images."""
         return self.engine.capabilities.images
 
+    @property
+    def has_mass(self) -> bool:
+        """Whether it has a label mass: the share of the vocabulary's probability on the allowed answers."""
+        return self.engine.capabilities.readout == "label"
+
     def close(self) -> None:
         """Free the model."""
         self.engine.close()

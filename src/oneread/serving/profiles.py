@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..controls import Controls
-from .dialects import chat, fireworks, openai_decisions, openrouter, systemone
+from ..controls import Confidence, Controls
+from .dialects import chat, djev, fireworks, jev_local, openai_decisions, openjev, openrouter, systemone, vllm
 from .dialects.base import Dialect
 
 PORT = 8080
@@ -29,8 +29,32 @@ class Profile:
     controls: Controls = field(default_factory=Controls)
     systemone: Dialect = systemone.DIALECT
 
+    def controls_for(self, has_mass: bool, confidence: Confidence | None, diagnostics: bool) -> Controls:
+        """What a request that says nothing gets from a reader.
 
-PROFILES: Mapping[str | None, Profile] = {profile.name: profile for profile in (Profile(),)}
+        Args:
+            has_mass: whether the reader has a label mass. Where it has none, ``mass`` is ``top``: the same with all the
+                mass on the labels. Replies tell which one it is.
+            confidence, diagnostics: the operator's choice, over the profile's.
+        """
+        name = confidence or self.controls.confidence
+        if name == "mass" and not has_mass and confidence is None:
+            name = "top"
+        return replace(self.controls, confidence=name, diagnostics=diagnostics or self.controls.diagnostics)
+
+
+_PACKED = Controls(mode="packed", samples="auto")
+
+PROFILES: Mapping[str | None, Profile] = {
+    profile.name: profile
+    for profile in (
+        Profile(),
+        Profile("djev", 8011, replace(_PACKED, confidence="top", diagnostics=True), djev.DIALECT),
+        Profile("openjev", 8080, replace(_PACKED, confidence="entropy"), openjev.DIALECT),
+        Profile("jev-local", 8017, Controls(mode="packed", confidence="margin", seed=0, diagnostics=True), jev_local.DIALECT),
+        Profile("vllm", 8000, Controls(confidence="mass", diagnostics=True), vllm.DIALECT),
+    )
+}
 
 
 def profile_named(name: str | None) -> Profile:

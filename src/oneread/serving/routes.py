@@ -171,9 +171,11 @@ async def _off_loop(work: Callable[[], T], body: bytes) -> T:
 
 
 def _terms(request: Request, service: Service) -> Terms:
+    """What the server gives where a request does not say."""
     profile: Profile = request.app.state.profile
-    takes_images = service.decider().reader.takes_images
-    return Terms(profile.controls, service.settings.images if takes_images else None)
+    settings, reader = service.settings, service.decider().reader
+    controls = profile.controls_for(reader.has_mass, settings.confidence, settings.diagnostics)
+    return Terms(controls, settings.images if reader.takes_images else None)
 
 
 async def _disconnected(request: Request) -> None:

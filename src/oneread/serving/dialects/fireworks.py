@@ -12,7 +12,7 @@ from .base import Dialect
 def refuse(failure: Failure) -> tuple[int, dict[str, Any]]:
     """The status and the body of a failure: OpenAI's error object, marked as one; an unknown model is a 400."""
     status, body = openai_errors.refuse(failure)
-    return (400 if failure.about == "model" else status), {"error": {"object": "error", **body["error"]}}
+    return (400 if status == 404 and failure.about else status), {"error": {"object": "error", **body["error"]}}
 
 
 DIALECT = Dialect(systemone.parse, refuse)

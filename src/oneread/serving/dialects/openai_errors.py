@@ -20,9 +20,9 @@ def refuse(failure: Failure) -> tuple[int, dict[str, Any]]:
         more = len(failure.issues) - 1
         message = f"{param}: {first.message}" if param else first.message
         message += f" (and {more} more)" if more else ""
-    elif failure.about == "model":
+    elif failure.about == "model" and status == 400:
         status, code, param = 404, "model_not_found", "model"
-    elif status in (401, 403):
+    elif failure.kind == "authentication_error":
         status, code = 401, "invalid_api_key"
     elif status == 429:
         kind, code = "rate_limit_error", "rate_limit_exceeded"
@@ -32,7 +32,9 @@ def refuse(failure: Failure) -> tuple[int, dict[str, Any]]:
 
 
 def path(loc: Loc) -> str:
-    """A place as OpenAI writes it: ``questions[0].choices[2].value``."""
+    """A place as OpenAI writes it: ``questions[0].choices[2].value``; ``offset 7`` in a text that is no JSON."""
+    if len(loc) == 1 and isinstance(loc[0], int):
+        return f"offset {loc[0]}"
     text = ""
     for part in loc:
         text += f"[{part}]" if isinstance(part, int) else f".{short(part)}" if text else str(short(part))

@@ -39,7 +39,7 @@ def reply(answers: Answers) -> dict[str, Any]:
 
 def refuse(failure: Failure) -> tuple[int, dict[str, Any]]:
     """The status and the body of a failure; an invalid request is a 400 that lists its places as metadata."""
-    status = 400 if failure.issues else 401 if failure.status == 403 else failure.status
+    status = 400 if failure.issues else 401 if failure.kind == "authentication_error" else failure.status
     error: dict[str, Any] = {"code": status, "message": failure.message}
     if failure.issues:
         first = failure.issues[0]
