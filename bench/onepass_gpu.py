@@ -33,8 +33,7 @@ from oneread.engines.base import Read, Slot  # noqa: E402
 from oneread.engines.onepass.diffusion_gemma import Weights  # noqa: E402
 from oneread.engines.onepass.engine import OnePassModel  # noqa: E402
 from oneread.engines.onepass.linear import FP8  # noqa: E402
-from oneread.engines.onepass.options import Options  # noqa: E402
-from oneread.engines.onepass.weights import Form  # noqa: E402
+from oneread.engines.onepass.options import Form, Options  # noqa: E402
 
 
 @dataclass
@@ -73,7 +72,7 @@ class Bench:
     def options(self, fp8: bool = False, **changes: Any) -> Options:
         if self.dry:
             return replace(Options(rows=1024, kv_bytes=2**24), **{k: v for k, v in changes.items() if k in ("rows", "kv_bytes")})
-        return replace(Options.for_cuda(fp8=fp8), warm_rows=(), **changes)
+        return replace(Options.for_cuda("fp8" if fp8 else "plain"), warm_rows=(), **changes)
 
     def sync(self) -> None:
         if self.device.type == "cuda":

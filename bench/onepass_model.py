@@ -10,7 +10,8 @@ import torch
 from oneread.engines.onepass.config import Config, parse_config
 from oneread.engines.onepass.diffusion_gemma import Layer, SelfConditioning, Weights
 from oneread.engines.onepass.linear import FP8, Linear
-from oneread.engines.onepass.weights import Form, Skeleton
+from oneread.engines.onepass.options import Form
+from oneread.engines.onepass.weights import Skeleton
 
 TEXT: dict[str, Any] = {
     "vocab_size": 262144,

@@ -22,10 +22,10 @@ from oneread.engines.onepass.linear import FP8, quantise_rows
 from oneread.engines.onepass.options import Options
 from oneread.engines.onepass.packing import pack_reads
 from oneread.engines.onepass.transfer import Sizes, read_block, write_block
-from oneread.engines.onepass.weights import load_weights
+from oneread.engines.onepass.weights import expert_form, load_weights
 
 from . import tiny
-from .test_weights import fp8_channel, quantised
+from .test_weights import fp8_channel, nvfp4, quantised
 
 CUDA = torch.cuda.is_available()
 Open = Callable[..., OnePassModel]
@@ -120,6 +120,13 @@ def test_a_form_that_a_choice_does_not_take_is_refused(folder: Path, tmp_path: P
     weights = load_weights(small, read_config(small), torch.device("cpu"))
     with pytest.raises(ValueError, match="not quantised"):
         OnePassModel(weights, Options(rows=64, kv_bytes=0, experts="grouped"))
+    assert expert_form(small) == "fp8"
+    assert expert_form(folder) == "plain"
+    packed, _ = quantised(folder, tmp_path / "packed", nvfp4, False)
+    assert expert_form(packed) == "nvfp4"
+    weights = load_weights(packed, read_config(packed), torch.device("cpu"))
+    with pytest.raises(ValueError, match="NVFP4 needs experts='loop'"):
+        OnePassModel(weights, Options(rows=64, kv_bytes=0, steps="triton", attention="triton", experts="triton"))
 
 
 needs_triton = pytest.mark.skipif(

@@ -81,6 +81,11 @@ class Weights:
     self_conditioning: SelfConditioning
 
     @property
+    def embedding_scale(self) -> float:
+        """sqrt(hidden) as the weights' dtype has it. A number of the host, so that a graph can hold it."""
+        return torch.tensor(self.config.hidden**0.5, dtype=self.dtype).item()
+
+    @property
     def dtype(self) -> torch.dtype:
         """What activations are computed in."""
         return self.embedding.dtype
@@ -165,8 +170,7 @@ class Steps:
 
     def embed(self, weights: Weights, batch: Batch) -> Tensor:
         """Token embeddings times sqrt(hidden). Canvas rows are normed, on later steps with self-conditioning added."""
-        scale = torch.tensor(weights.config.hidden**0.5, dtype=weights.dtype, device=weights.device)
-        x = weights.embedding[batch.tokens.long()] * scale
+        x = weights.embedding[batch.tokens.long()] * weights.embedding_scale
         if batch.image_rows is not None and batch.image_values is not None:
             x[batch.image_rows] = batch.image_values.to(x.dtype)
         canvas = x

@@ -161,8 +161,7 @@ class OnePassModel:
         """Logits (rows, vocab) -> the embedding each row expects under them, (rows, hidden)."""
         weights = self.weights
         shares = torch.softmax(scores.to(weights.dtype), dim=-1, dtype=torch.float32).to(weights.dtype)
-        scale = torch.tensor(weights.config.hidden**0.5, dtype=weights.dtype, device=weights.device)
-        return shares @ weights.embedding * scale
+        return shares @ weights.embedding * weights.embedding_scale
 
     @contextmanager
     def _packed(self, reads: Sequence[Read]) -> Iterator[Pack]:
@@ -229,6 +228,8 @@ def _steps(options: Options, weights: Weights) -> Steps:
     form = weights.layers[0].experts_gate_up.weight.dtype
     if options.experts == "grouped" and form != weights.dtype:
         raise ValueError("experts='grouped' takes weights that are not quantised")
+    if options.experts == "triton" and form == torch.uint8:
+        raise ValueError("experts='triton' takes plain and FP8 weights; NVFP4 needs experts='loop'")
     if options.activations == "fp8" and form != FP8:
         raise ValueError("activations='fp8' needs FP8 weights")
     if options.steps == "torch":

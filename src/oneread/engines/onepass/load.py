@@ -12,7 +12,7 @@ from .engine import OnePassModel
 from .fit import Fit, check_fit, measure_fit
 from .options import Options
 from .vision import load_vision
-from .weights import load_weights
+from .weights import expert_form, load_weights
 
 
 def load_onepass(
@@ -39,7 +39,8 @@ def load_onepass(
     where = torch.device(device)
     if where.type == "cuda" and not torch.cuda.is_available():
         raise ReaderError("no CUDA device was found; device='cpu' runs without one")
-    options = options or Options()
+    if options is None:
+        options = Options.for_cuda(expert_form(folder)) if where.type == "cuda" else Options()
     config = read_config(folder)
     check_fit(fit_on(folder, where, options, images))
     weights = load_weights(folder, config, where, dtype, progress)

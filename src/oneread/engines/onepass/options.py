@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
+
+Form: TypeAlias = Literal["plain", "fp8", "nvfp4"]
+"""How weights are stored; see `linear.Linear`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +48,9 @@ class Options:
             raise ValueError("graphs need experts and attention that do not wait for the host")
 
     @classmethod
-    def for_cuda(cls, rows: int = 16384, kv_bytes: int = 8 * 2**30, fp8: bool = False) -> Options:
-        """The fast path. `fp8`: the checkpoint's weights are FP8, and so are the rows they multiply."""
-        return cls(
-            rows,
-            kv_bytes,
-            steps="triton",
-            attention="triton",
-            experts="triton",
-            activations="fp8" if fp8 else "wide",
-            graphs=True,
-        )
+    def for_cuda(cls, form: Form = "plain", rows: int = 16384, kv_bytes: int = 8 * 2**30) -> Options:
+        """The fast path for experts of a form. FP8 weights are multiplied by FP8 rows; NVFP4 has no fast products yet."""
+        if form == "nvfp4":
+            return cls(rows, kv_bytes, steps="triton", attention="triton", experts="loop")
+        activations: Literal["wide", "fp8"] = "fp8" if form == "fp8" else "wide"
+        return cls(rows, kv_bytes, steps="triton", attention="triton", experts="triton", activations=activations, graphs=True)

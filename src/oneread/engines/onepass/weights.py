@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 import torch
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
@@ -16,8 +15,7 @@ from .checkpoint import Entry, list_tensors, read_tensors, refuse
 from .config import Config
 from .diffusion_gemma import Layer, SelfConditioning, Weights
 from .linear import FP8, NVFP4_GROUP, Linear
-
-Form: TypeAlias = Literal["plain", "fp8", "nvfp4"]
+from .options import Form
 
 DECODER = "model.decoder"
 ENCODER = "model.encoder.language_model"
@@ -179,6 +177,12 @@ def skeleton_of(entries: dict[str, Entry], config: Config, device: torch.device,
         return FORMS.get(entry.dtype, "plain") if entry is not None else "plain"
 
     return Skeleton(config, form, dtype, device, fused_experts=f"{DECODER}.layers.0.experts.gate_up_proj" in entries)
+
+
+def expert_form(folder: Path) -> Form:
+    """The form of a checkpoint's experts, from its headers."""
+    entry = list_tensors(folder).get(f"{DECODER}.layers.0.experts.0.down_proj.weight")
+    return FORMS.get(entry.dtype, "plain") if entry is not None else "plain"
 
 
 def _check(folder: Path, entries: dict[str, Entry], parts: dict[str, Tensor]) -> None:

@@ -7,7 +7,7 @@ import triton
 import triton.language as tl
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["offset", "scratch"])
 def heads_kernel(
     qkv,
     query_norm,

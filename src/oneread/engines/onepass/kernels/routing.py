@@ -41,7 +41,7 @@ def choose_kernel(
     tl.atomic_add(totals + best, 1, mask=(slot < k) & real)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["blocks"])
 def starts_kernel(
     totals, ends, owners, blocks, experts: tl.constexpr, width: tl.constexpr, block: tl.constexpr, span: tl.constexpr
 ):
@@ -61,7 +61,7 @@ def starts_kernel(
         tl.store(owners + number, tl.where(owner < experts, owner, -1), mask=number < blocks)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["pairs"])
 def place_kernel(chosen, ends, order, pairs, span: tl.constexpr):
     """Put each pair into its expert's run. Where inside the run does not matter: every row of a block stands alone."""
     pair = tl.program_id(0) * span + tl.arange(0, span)

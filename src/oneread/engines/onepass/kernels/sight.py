@@ -19,7 +19,7 @@ def seen(node, low, high, key_node, key_position, sees, nodes, sliding: tl.const
     return allowed
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["nodes", "rows", "keys"])
 def visits_kernel(
     nodes_of,
     lows,
@@ -56,7 +56,7 @@ def visits_kernel(
     tl.store(counts + number, found)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["nodes", "rows", "keys", "offset", "scratch"])
 def attend_kernel(
     query,
     store_keys,
