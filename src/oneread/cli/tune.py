@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ..errors import MissingExtra, OnereadError
 from .console import err, fail, out
-from .eval import CASES_TODO, CasePaths, Limit, Seed
+from .eval import CasePaths, Limit, Seed
 from .options import ReaderPath, Threads
 from .progress import Bars
 
@@ -42,6 +42,7 @@ def tune(
     name: Annotated[str | None, typer.Option(help="The new reader's name; left out, the old one's and '-tuned'.")] = None,
     layers: Annotated[int, typer.Option(min=0, max=48, help="How many of the last layers to train; 0 trains the head only.")] = 2,
     epochs: Annotated[int, typer.Option(min=1, max=100, help="Passes over the cases.")] = 8,
+    rate: Annotated[float, typer.Option(min=1e-6, max=0.1, help="The highest learning rate.")] = 3e-4,
     holdout: Annotated[float, typer.Option(min=0.05, max=0.5, help="Share of CASES held out to measure.")] = 0.2,
     threads: Threads = None,
     limit: Limit = None,
@@ -70,11 +71,11 @@ def tune(
                 return lambda n: bars.advance(task, n)
 
             tuned = run(
-                rows, save, reader, Recipe(layers=layers, epochs=epochs, seed=seed), name,
+                rows, save, reader, Recipe(layers=layers, epochs=epochs, rate=rate, seed=seed), name,
                 load_rows(test or []) if test else (), load_rows(keep or []) if keep else (), holdout, threads=threads, bar=bar,
             )  # fmt: skip
     except OnereadError as error:
-        fail(str(error), CASES_TODO)
+        fail(str(error), "docs/tuning.md says what cases it takes and what helps.")
     out.print(_table(tuned))
     err.print(f"Written to {save}. Serve it with: oneread serve --reader {save}", markup=False, soft_wrap=True)
 

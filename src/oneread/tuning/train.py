@@ -35,16 +35,14 @@ class Recipe:
         rate: the highest learning rate; it rises over the first tenth and falls to 0.
         batch: examples in a step.
         dropout: on the outputs of the trained layers' blocks.
-        pull: of each step's learning rate, how much of the way back to the first weights is taken (L2-SP, Li et al. 2018).
         seed: of order and dropout.
     """
 
     layers: int = 2
     epochs: int = 8
-    rate: float = 1e-4
+    rate: float = 3e-4
     batch: int = 16
     dropout: float = 0.1
-    pull: float = 0.1
     seed: int = 0
 
 
@@ -132,9 +130,6 @@ class Trainer:
                 loss.backward()  # type: ignore[no-untyped-call]
                 torch.nn.utils.clip_grad_norm_(parameters, 1.0)
                 optimiser.step()
-                with torch.no_grad():
-                    for name, p in self.trained.items():
-                        p.lerp_(self.first[name], rate / recipe.rate * recipe.pull / 10)
                 step += 1
                 self.advance(len(chosen))
         self.encoder.eval()
