@@ -142,19 +142,36 @@ def test_the_load_is_what_waits_and_runs(batcher: Batcher, model: StepModel) -> 
 
 def test_the_time_a_call_needs_counts_of_each_other_call_no_more_than_its_own_size(batcher: Batcher, model: StepModel) -> None:
     busy(batcher, model)
+    future = batcher.read([read(1)] * 500)
+    model.go.release()
+    assert model.started.acquire(timeout=5)
     time.sleep(0.05)
     model.go.release()
-    future = batcher.read([read(1)] * 500)
     assert model.started.acquire(timeout=5)
     rate = batcher.load().tokens_per_s
     assert rate is not None
-    assert 8 / rate == pytest.approx(0.05, rel=0.5)
+    assert 32 / rate == pytest.approx(0.05, rel=0.5)
     small, large = batcher.seconds_for(8), batcher.seconds_for(4000)
     assert small is not None
     assert large is not None
     assert small == pytest.approx((32 + 8) / rate)  # the pass that runs holds 32 tokens
-    assert large == pytest.approx((4000 + 4000) / rate)
+    assert large == pytest.approx((4000 - 32 + 4000) / rate)
     future.cancel()
+
+
+def test_passes_that_take_all_there_was_say_nothing_of_the_drain_rate(batcher: Batcher, model: StepModel) -> None:
+    model.free = True
+    batcher.read([read(1)]).result(5)
+    assert batcher.load().tokens_per_s is None
+    batcher.read([read(1)] * 100).result(5)
+    assert batcher.load().tokens_per_s is not None
+
+
+def test_an_old_rate_is_not_believed(batcher: Batcher, model: StepModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    model.free = True
+    batcher.read([read(1)] * 100).result(5)
+    monkeypatch.setattr("oneread.engines.load.STALE_S", 0.0)
+    assert batcher.seconds_for(100) is None
 
 
 def test_observers_are_told_of_every_pass(batcher: Batcher, model: StepModel) -> None:

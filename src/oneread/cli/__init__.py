@@ -1,4 +1,4 @@
-"""The command line: ``oneread serve | ask | doctor | eval | calibrate | tune | version``."""
+"""The command line: ``oneread serve | ask | doctor | eval | calibrate | tune | top | replay | version``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from .ask import ask
 from .calibrate import calibrate
 from .doctor import doctor
 from .eval import evaluate
+from .replay import replay
 from .serve import serve
+from .top import top
 from .tune import tune
 from .version import version
 
@@ -27,4 +29,6 @@ app.command(epilog="Example: oneread doctor --port 9000")(doctor)
 app.command("eval", epilog="Example: oneread eval cases.jsonl --calibration profile.json --out report/")(evaluate)
 app.command(epilog="Example: oneread calibrate cases.jsonl --target-error 0.05 --out profile.json")(calibrate)
 app.command(epilog="Example: oneread tune cases.jsonl --out my-reader")(tune)
+app.command(epilog="Example: oneread top --url http://127.0.0.1:9000")(top)
+app.command(epilog="Example: oneread replay decisions.sqlite --calibration profile.json")(replay)
 app.command(epilog="Example: oneread version")(version)

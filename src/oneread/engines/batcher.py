@@ -71,6 +71,7 @@ class Batcher:
         self._turn: deque[_Request] = deque()
         self._running: list[tuple[_Request, int]] = []
         self._running_since = 0.0
+        self._more_waits = False
         self._rate = DrainRate()
         self._observers: list[Callable[[Pass], None]] = []
         self._changed = Condition()
@@ -118,7 +119,7 @@ class Batcher:
             )
 
     def seconds_for(self, tokens: int) -> float | None:
-        """How long a call of so many tokens would take from now, its waiting included; None until a pass was measured.
+        """How long a call of so many tokens would take from now, its waiting included; None while the rate is not known.
 
         Since calls take turns, each of the others holds it up by no more than its own size.
         """
@@ -176,7 +177,7 @@ class Batcher:
                 self._running = []
                 for (request, _), read in zip(batch, reads, strict=True):
                     request.tokens_left -= read.tokens
-                if fault is None:
+                if fault is None and self._more_waits:
                     self._rate.add(tokens, seconds)
             # told before the futures are: who waits for an answer finds its pass counted
             told = Pass(len(batch), tokens, seconds, tuple(waits), sum(r.tokens_reused for r in readings), fault)
@@ -201,6 +202,7 @@ class Batcher:
                 if self._turn:
                     self._running = self._gather()
                     self._running_since = time.monotonic()
+                    self._more_waits = bool(self._turn)
                     return self._running
 
     def _gather(self) -> list[tuple[_Request, int]]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 MEMORY_S = 10.0
 """The drain rate forgets what is older than about this many seconds of reading."""
+
+STALE_S = 30.0
+"""A rate measured longer ago is not believed: what it would refuse could be done by now, and nothing would ever correct it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +23,7 @@ class Load:
         requests: calls that have reads waiting or running.
         rows: reads waiting or running.
         tokens: tokens of those reads, without padding.
-        tokens_per_s: measured while reading; None before the first pass.
+        tokens_per_s: see `DrainRate`; None where it is not known.
         pass_s: age of the pass that runs, in seconds; 0 when idle.
         restarts: how often the model's process was started again.
     """
@@ -73,18 +77,24 @@ class Monitored(Protocol):
 
 
 class DrainRate:
-    """Tokens read per second of reading: a mean in which a pass counts e^(-t / MEMORY_S) once t more seconds were read."""
+    """Tokens read per second of reading while more waits: a mean that forgets passes over about `MEMORY_S` of reading.
+
+    Only passes that left something waiting count. A pass that took all there was says little: small ones have mostly fixed
+    costs, so their rate would make any large request look as if it could not be done in time.
+    """
 
     def __init__(self) -> None:
         self._tokens = self._seconds = 0.0
+        self._at = -STALE_S
 
     def add(self, tokens: int, seconds: float) -> None:
         """Count one pass."""
         kept = math.exp(-seconds / MEMORY_S)
         self._tokens = kept * self._tokens + tokens
         self._seconds = kept * self._seconds + max(seconds, 1e-6)
+        self._at = time.monotonic()
 
     @property
     def value(self) -> float | None:
-        """Tokens per second; None before the first pass."""
-        return self._tokens / self._seconds if self._seconds else None
+        """Tokens per second; None where none was measured within `STALE_S` seconds."""
+        return self._tokens / self._seconds if time.monotonic() - self._at < STALE_S else None

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
@@ -13,17 +11,10 @@ from fastapi import FastAPI
 from .limits import Limits
 from .protocol import Protocol
 from .settings import SHUTDOWN_S
+from .tls import Certificate
 
 KEEP_ALIVE_S = 40
 """The official SDK keeps idle connections for 30 s; closing them earlier would fail requests that are on their way."""
-
-
-@dataclass(frozen=True, slots=True)
-class Certificate:
-    """A certificate and its key, as PEM files."""
-
-    certificate: Path
-    key: Path
 
 
 class Server(uvicorn.Server):

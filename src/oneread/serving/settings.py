@@ -11,6 +11,7 @@ from .images import ImageLimits
 from .limits import Limits
 
 API_KEY = "ONEREAD_API_KEY"
+API_KEYS = "ONEREAD_API_KEYS"
 ORIGIN_SECRET = "ONEREAD_ORIGIN_SECRET"  # noqa: S105, the name of a variable
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
@@ -84,6 +85,19 @@ class Settings:
 def api_key(environ: Mapping[str, str]) -> str | None:
     """The key in the environment variable `API_KEY`; None where it is not set. Raises as `secret` does."""
     return secret(environ, API_KEY)
+
+
+def api_keys(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """All keys of the environment: that of `API_KEY` and those of `API_KEYS`, which have commas between them.
+
+    Raises:
+        ValueError: as `secret`, of any of them.
+    """
+    one, several = secret(environ, API_KEY), secret(environ, API_KEYS)
+    keys = (*(() if one is None else (one,)), *(() if several is None else several.split(",")))
+    if not all(keys):
+        raise ValueError(f"{API_KEYS} is set but one of its keys is empty")
+    return tuple(dict.fromkeys(keys))
 
 
 def secret(environ: Mapping[str, str], name: str) -> str | None:
