@@ -1,0 +1,93 @@
+"""The embedded reader from nothing to shards, in one command.
+
+    python -m training.pipeline DATA WORK [--small]
+
+DATA is a corpus (train/, test/, SOURCES.tsv), WORK a folder for everything in between; the reader lies in WORK/reader. Needs one
+GPU for about six minutes, or with --small (random weights, a few steps) a CPU for half a minute. A step whose result is there is
+not repeated, and training resumes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from oneread.readers.reader import EMBEDDED
+
+from .bases import framing, tiny
+from .transport import pack8, save_parts
+
+COMMON = ["--base", "mpnet", "--tokens", "1e12"]
+RUNS: dict[str, tuple[float, list[str]]] = {
+    "long": (0.6, [*COMMON, "--seconds", "165", "--lr", "1.2e-4"]),
+    "short": (0.2, [*COMMON, "--seconds", "60", "--lr", "1e-4", "--evals", "4"]),
+    "short-dropout": (0.2, [*COMMON, "--seconds", "60", "--lr", "1e-4", "--evals", "4", "--dropout", "0.2", "--seed", "3"]),
+}
+"""The runs whose weights are averaged, with their shares. Seconds are of one H200; 85M, 30M and 30M tokens."""
+SMALL = {
+    "long": (0.5, ["--base", "tiny", "--tokens", "2e4"]),
+    "short": (0.5, ["--base", "tiny", "--tokens", "1e4", "--seed", "2"]),
+}
+SMALL_STEPS = ["--batch-tokens", "2048", "--warmup", "5", "--easy", "0", "--workers", "1", "--evals", "2"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("--small", action="store_true")
+    args = parser.parse_args()
+    cases, bases, runs = args.work / "cases", args.work / "bases", SMALL if args.small else RUNS
+    if not (cases / "measured.npz").exists():
+        step("prepare", args.data, cases, *(["--draws", "400", "--made", "150", "--dev", "20"] if args.small else []))
+    base = "tiny" if args.small else "mpnet"
+    if not (bases / f"{base}.json").exists():
+        if args.small:
+            write_tiny(bases)
+        else:
+            step("fetch", bases, args.work / "wheels", cases / "train.npz", "--bases", base)
+    where = ["--data", cases, "--bases", bases]
+    for name, (_, options) in runs.items():
+        if not (args.work / name / "result.json").exists():
+            step(
+                "train",
+                args.work / name,
+                *where,
+                "--sources",
+                args.data,
+                "--resume",
+                *options,
+                *(SMALL_STEPS if args.small else ["--save-every", "30"]),
+            )
+    soup = args.work / "soup"
+    step("soup", soup, *(f"{args.work / n}={share}" for n, (share, _) in runs.items()), *where)
+    step("report", cases, soup / "scores.npz", soup / "report.json", "--sources", args.data)
+    step("card", soup, args.work / "reader.base.json")
+    step("export", soup / "weights.safetensors", args.work / "reader", "--config", args.work / "reader.base.json", "--tokenizer",
+         bases / f"{base}.tokenizer.json", "--bits", "4", "--word-bits", "4", "--samples", args.data / "train")  # fmt: skip
+    step("examples", args.work / "reader", "--json", soup / "examples.json")
+    step("plot", args.work / "training.png", *(args.work / n for n in runs))
+
+
+def step(module: str, *args: object) -> None:
+    """Run one step as its own command, and stop when it fails."""
+    command = [sys.executable, "-m", f"training.{module}", *map(str, args)]
+    print("$", *command[1:], flush=True)
+    subprocess.run(command, check=True)
+
+
+def write_tiny(bases: Path) -> None:
+    """A base of random weights on the embedded reader's tokenizer."""
+    tokenizer = json.loads((EMBEDDED / "tokenizer.json").read_text())
+    config, tensors = tiny(tokenizer, 30527)
+    bases.mkdir(parents=True)
+    (bases / "tiny.json").write_text(json.dumps({"model": config.__dict__, "form": framing(tokenizer)}))
+    (bases / "tiny.tokenizer.json").write_text(json.dumps(tokenizer))
+    save_parts(pack8(tensors), bases, "tiny", 4_000_000)
+
+
+if __name__ == "__main__":
+    main()
