@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .call import Call, current
-from .failures import INTERNAL
+from .failures import INTERNAL, Failure
 from .logs import event
 from .metrics import DIALECTS
 from .profiles import dialect_at
@@ -37,6 +37,8 @@ SECURITY = (
 """On every reply that does not set them itself."""
 
 CLIENT_GONE = 499
+
+TOO_LONG = Failure(431, "api_usage_error", "The head of the request is too long.", headers={"connection": "close"})
 
 
 class Envelope:
@@ -65,6 +67,10 @@ class Envelope:
             await send(message)
 
         try:
+            if _head_bytes(scope) > self._service.settings.limits.header_bytes:
+                call.kind = TOO_LONG.kind
+                await _refusal(scope, TOO_LONG)(scope, receive, send_in_envelope)
+                return
             await self._app(scope, receive, send_in_envelope)
         except ClientDisconnect:
             call.kind = "client_closed_request"
@@ -74,8 +80,7 @@ class Envelope:
             if status != CLIENT_GONE:
                 raise RuntimeError("a reply was broken off") from None
             call.kind = INTERNAL.kind
-            status, body = dialect_at(scope).refuse(INTERNAL)
-            await JSONResponse(body, status)(scope, receive, send_in_envelope)
+            await _refusal(scope, INTERNAL)(scope, receive, send_in_envelope)
         finally:
             current.reset(token)
             self._note(scope, status, call)
@@ -99,6 +104,17 @@ class Envelope:
         event(log, logging.INFO if path in DIALECTS else logging.DEBUG, "request", **fields)
         if self._tracer is not None and path in DIALECTS:
             self._tracer.record(scope["method"], path, status, reader, call)
+
+
+def _refusal(scope: Scope, failure: Failure) -> JSONResponse:
+    status, body = dialect_at(scope).refuse(failure)
+    return JSONResponse(body, status, dict(failure.headers))
+
+
+def _head_bytes(scope: Scope) -> int:
+    """About the size of a request's head; exact but for its separators."""
+    line = len(scope.get("raw_path") or b"") + len(scope["query_string"])
+    return line + sum(len(name) + len(value) for name, value in scope["headers"])
 
 
 def _headers(headers: list[tuple[bytes, bytes]], call: Call) -> list[tuple[bytes, bytes]]:

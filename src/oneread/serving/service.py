@@ -121,13 +121,20 @@ class Service:
             Refused: 529 when it cannot be answered in time or the queue is full, 504 when it was not, 400 for a deadline
                 that is none, 503 when the server stops first, 499 when the caller left (nobody receives it).
         """
+        watch = asyncio.ensure_future(gone)
+        try:
+            return await self._answer(request, watch)
+        finally:
+            watch.cancel()
+
+    async def _answer(self, request: Request, watch: asyncio.Future[None]) -> Answers:
         call, decider = this_call(), self.decider()
         check(request, self.settings.limits)
         deadline = self._deadline(call)
         follow = Follow(call, lambda _, tokens: self.admission.admit(tokens, deadline))
         work = asyncio.ensure_future(decider.adecide(request, follow))
         work.add_done_callback(_taken)
-        watch, stop = asyncio.ensure_future(gone), asyncio.ensure_future(self._out_of_time.wait())
+        stop = asyncio.ensure_future(self._out_of_time.wait())
         try:
             left = max(0.0, deadline - time.monotonic())
             await asyncio.wait({work, watch, stop}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
@@ -144,7 +151,6 @@ class Service:
                 raise Refused(unavailable("The server stops before this could be answered. The request may be sent again."))
             raise timed_out("The answer was not there in time", 0.0)
         finally:
-            watch.cancel()
             stop.cancel()
             work.cancel()
 

@@ -1,0 +1,212 @@
+"""Who is let in, who is told to come back and when, deadlines, and limits."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from oneread.controls import Controls
+from oneread.engines.load import Load, Pass
+from oneread.errors import InvalidRequest
+from oneread.questions import Choice, Noul, Request
+from oneread.serving.admission import Admission
+from oneread.serving.failures import Refused
+from oneread.serving.limits import Limits, check
+
+from .bad_bodies import NOUL, one
+from .fakes import FakeDecider, FakeReader
+
+
+class Engine:
+    """An engine with a backlog of one call."""
+
+    def __init__(self, waiting: int = 0, rate: float | None = 1000.0) -> None:
+        self.waiting, self.rate = waiting, rate
+
+    def load(self) -> Load:
+        return Load(int(self.waiting > 0), self.waiting // 10, self.waiting, self.rate, 0.0, 0)
+
+    def seconds_for(self, tokens: int) -> float | None:
+        return None if self.rate is None else (min(self.waiting, tokens) + tokens) / self.rate
+
+    def memory(self) -> int:
+        return 0
+
+    def observe(self, observer: Callable[[Pass], None]) -> None:
+        pass
+
+
+def admission(engine: Any, **limits: Any) -> Admission:
+    made = Admission(Limits(**limits))
+    made.serve(engine)
+    return made
+
+
+def refusal(admission: Admission, tokens: int, seconds: float = 10.0) -> Refused:
+    with pytest.raises(Refused) as raised:
+        admission.admit(tokens, time.monotonic() + seconds)
+    return raised.value
+
+
+def test_work_that_can_be_done_in_time_is_let_in() -> None:
+    admission(Engine(waiting=1_000_000)).admit(1000, time.monotonic() + 3)
+    admission(Engine(waiting=1_000_000, rate=None)).admit(10**6, time.monotonic() + 3)
+    admission(object()).admit(10**9, time.monotonic())
+
+
+def test_work_that_waits_too_long_is_refused_with_the_time_to_wait() -> None:
+    failure = refusal(admission(Engine(waiting=8000)), 8000).failure
+    assert (failure.status, failure.kind) == (529, "overloaded")
+    wait = int(failure.headers["retry-after-ms"])
+    assert 5900 <= wait <= 6100 * 1.3  # 16 s of work, 10 s to do it
+    assert int(failure.headers["retry-after"]) == -(-wait // 1000)
+
+
+def test_work_too_long_for_its_deadline_is_refused_whatever_waits() -> None:
+    failure = refusal(admission(Engine()), 11_000).failure
+    assert (failure.status, failure.kind) == (504, "timeout")
+    assert "11.0 s" in failure.message
+    assert "x-request-timeout-ms" in failure.message
+
+
+def test_a_full_queue_is_refused_unless_it_is_empty() -> None:
+    assert refusal(admission(Engine(waiting=900), queue_tokens=1000), 200).failure.status == 529
+    admission(Engine(), queue_tokens=1000).admit(2000, time.monotonic() + 10)
+
+
+def test_nobody_is_told_to_wait_longer_than_clients_do() -> None:
+    failure = refusal(admission(Engine(waiting=10**9), queue_tokens=10), 1, 1.0).failure
+    assert int(failure.headers["retry-after"]) < 30
+    failure = refusal(admission(Engine(waiting=5, rate=None), queue_tokens=5), 1, 1.0).failure
+    assert int(failure.headers["retry-after"]) < 30
+
+
+def test_places_are_given_back() -> None:
+    house = admission(Engine(), requests=2)
+    with house.place(), house.place():
+        with pytest.raises(Refused) as raised, house.place():
+            pass
+        assert raised.value.failure.status == 529
+        assert house.full
+    with house.place():
+        assert house.inside == 1
+
+
+async def test_beyond_the_last_place_requests_get_a_typed_529_and_all_get_one_reply(connect: Any) -> None:
+    decider = FakeDecider(hold=asyncio.Event())
+    client: httpx.AsyncClient = connect(decider, limits=Limits(requests=4))
+    calls = [asyncio.create_task(client.post("/v1/systemone", json=one(NOUL))) for _ in range(10)]
+    await asyncio.sleep(0.2)
+    assert decider.hold is not None
+    decider.hold.set()
+    got = [(await call) for call in calls]
+    assert sorted(g.status_code for g in got) == [200] * 4 + [529] * 6
+    for refused in (g for g in got if g.status_code == 529):
+        assert refused.json()["detail"]["error_type"] == "overloaded"
+        assert 0 < int(refused.headers["retry-after"]) < 30
+        assert int(refused.headers["retry-after-ms"]) <= 1000 * int(refused.headers["retry-after"])
+    assert (await client.post("/v1/systemone", json=one(NOUL))).status_code == 200
+
+
+async def test_a_backlog_is_refused_before_anything_is_read(connect: Any) -> None:
+    decider = FakeDecider(FakeReader(engine=Engine(waiting=10**6, rate=1.0)))
+    client = connect(decider)
+    got = await client.post("/v1/systemone", json=one(NOUL), headers={"x-request-timeout-ms": "500"})
+    assert got.status_code == 504  # 17 tokens at 1 a second
+    assert not decider.asked
+    assert (await connect(decider).get("/ready")).status_code == 200
+
+
+async def test_a_full_queue_makes_the_server_not_ready(connect: Any) -> None:
+    client = connect(FakeDecider(FakeReader(engine=Engine(waiting=100))), limits=Limits(queue_tokens=100))
+    got = await client.get("/ready")
+    assert (got.status_code, got.json()) == (503, {"status": "full"})
+
+
+async def test_a_request_that_is_not_answered_in_time_gets_504_then(connect: Any) -> None:
+    decider = FakeDecider(hold=asyncio.Event())
+    start = time.monotonic()
+    got = await connect(decider).post("/v1/systemone", json=one(NOUL), headers={"x-request-timeout-ms": "150"})
+    assert (got.status_code, got.json()["detail"]["error_type"]) == (504, "timeout")
+    assert 0.1 < time.monotonic() - start < 3
+    await asyncio.sleep(0)
+    assert decider.given_up == 1
+
+
+@pytest.mark.parametrize("sent", ["", "0", "-5", "1.5", "soon", "9999999999", "٣"])
+async def test_a_deadline_that_is_none_is_refused(client: httpx.AsyncClient, sent: str) -> None:
+    got = await client.post("/v1/systemone", json=one(NOUL), headers={b"x-request-timeout-ms": sent.encode()})
+    assert (got.status_code, got.json()["detail"]["error_type"]) == (400, "api_usage_error")
+
+
+async def test_a_deadline_is_capped(connect: Any) -> None:
+    decider = FakeDecider(hold=asyncio.Event())
+    client = connect(decider, limits=Limits(max_timeout_s=0.1))
+    assert (await client.post("/v1/systemone", json=one(NOUL), headers={"x-request-timeout-ms": "99999"})).status_code == 504
+
+
+async def test_a_request_that_was_just_answered_proves_the_engine_without_a_canary(connect: Any, decider: FakeDecider) -> None:
+    client = connect(decider, canary_age_s=60.0)
+    await client.post("/v1/systemone", json=one(NOUL))
+    assert (await client.get("/ready")).json() == {"status": "ready"}
+    assert len(decider.asked) == 1
+
+
+ASKED = Request("x" * 10, {"a": Noul("y" * 10), "b": Choice({"k" * 4: "v" * 4, "l": None})})
+
+
+@pytest.mark.parametrize(
+    ("limits", "places"),
+    [
+        ({}, []),
+        ({"questions": 1}, [(("questions",), "too_many_questions")]),
+        ({"reads": 1}, [(("questions",), "too_many_reads")]),
+        ({"state_chars": 9}, [(("state",), "text_too_long")]),
+        ({"question_chars": 9}, [(("questions", "a", "noul"), "text_too_long")]),
+        ({"question_chars": 8}, [(("questions", "a", "noul"), "text_too_long"), (("questions", "b", "choice"), "text_too_long")]),
+        (
+            {"options": 1},
+            [(("questions", "a", "noul", "criteria"), "too_long"), (("questions", "b", "choice", "criteria"), "too_long")],
+        ),
+        ({"state_chars": 10, "question_chars": 10, "questions": 2, "reads": 2, "options": 2}, []),
+    ],
+)
+def test_each_limit_is_named_with_its_place(limits: dict[str, int], places: list[Any]) -> None:
+    if not places:
+        check(ASKED, Limits(**limits))
+        return
+    with pytest.raises(InvalidRequest) as raised:
+        check(ASKED, Limits(**limits))
+    assert [(issue.loc, issue.type) for issue in raised.value.issues] == places
+    assert not any(text in str(raised.value) for text in ("xxx", "yyy", "kkk", "vvv"))
+
+
+@pytest.mark.parametrize(
+    ("controls", "draws"),
+    [({}, 1), ({"samples": 8}, 8), ({"samples": 4, "rotations": 4}, 16), ({"samples": "auto", "auto_max": 7}, 7)],
+)
+def test_draws_count_before_they_are_made(controls: dict[str, Any], draws: int) -> None:
+    request = Request("s", {"a": Noul("y"), "b": Noul("z")}, Controls(**controls))
+    check(request, Limits(reads=2 * draws))
+    with pytest.raises(InvalidRequest):
+        check(request, Limits(reads=2 * draws - 1))
+
+
+async def test_a_limit_is_told_in_the_shape_of_the_route(connect: Any, decider: FakeDecider) -> None:
+    got = await connect(decider, limits=Limits(questions=1)).post(
+        "/v1/systemone", json={"state": "planted-secret", "questions": {"a": NOUL, "b": NOUL}}
+    )
+    assert got.status_code == 422
+    assert got.json()["detail"] == [
+        {
+            "loc": ["body", "questions"],
+            "msg": "At most 1 questions are taken, found 2",
+            "type": "too_many_questions",
+            "ctx": {"max_length": 1, "actual_length": 2},
+        }
+    ]
