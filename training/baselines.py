@@ -33,23 +33,23 @@ from .splits import UNSEEN
 
 
 @torch.no_grad()
-def embed(model: Encoder, tokenizer: Tokenizer, texts: list[str]) -> np.ndarray:
-    """Mean-pooled, unit length."""
-    out = []
-    for t in texts:
-        ids = torch.tensor([tokenizer.encode(t).ids[:256]])
-        pos = torch.arange(ids.shape[1])[None]
-        e = model.hidden(ids, pos, visibility(torch.zeros_like(ids), "full"))[0].mean(0)
-        out.append((e / e.norm()).numpy())
-    return np.stack(out)
+def embed(model: Encoder, tokenizer: Tokenizer, text: str) -> np.ndarray:
+    """Mean-pooled over tokens, unit length."""
+    ids = torch.tensor([tokenizer.encode(text).ids[:256]])
+    pos = torch.arange(ids.shape[1])[None]
+    e = model.hidden(ids, pos, visibility(torch.zeros_like(ids), "full"))[0].mean(0)
+    return np.asarray((e / e.norm()).numpy())
 
 
 def by_similarity(model: Encoder, tokenizer: Tokenizer, examples: list[Example]) -> float:
+    """Accuracy of the option whose text is nearest to the state."""
+    known: dict[str, np.ndarray] = {}
     right = 0
     for e in examples:
         options = [f"{render(e.question.instructions)} {o}" for o in option_texts(e.question)]
-        vectors = embed(model, tokenizer, [render(e.state), *options])
-        right += int((vectors[1:] @ vectors[0]).argmax() == e.answer)
+        for text in {render(e.state), *options} - known.keys():
+            known[text] = embed(model, tokenizer, text)
+        right += int(np.argmax([known[o] @ known[render(e.state)] for o in options]) == e.answer)
     return right / len(examples)
 
 
@@ -102,11 +102,14 @@ def main() -> None:
     for task in UNSEEN:
         test = list(read(args.data / "test" / f"{task}.jsonl.gz"))
         train = list(read(args.data / "train" / f"{task}.jsonl.gz"))
-        some = random.Random(0).sample(test, min(len(test), args.per_task))
         words = by_words(random.Random(0).sample(train, min(len(train), args.fit)), test)
-        line = {"tfidf": None if words is None else round(words[0], 3), "tfidf_cases": words[1] if words else 0}
-        args_similar = round(by_similarity(model, tokenizer, some), 3) if args.per_task else None
-        result[task] = {**line, "similarity": args_similar, "similarity_cases": len(some)}
+        result[task] = {"tfidf": None if words is None else round(words[0], 3), "tfidf_cases": words[1] if words else 0}
+        print(task, result[task], flush=True)
+    args.out.write_text(json.dumps(result, indent=1))
+    for task in UNSEEN if args.per_task else ():
+        test = list(read(args.data / "test" / f"{task}.jsonl.gz"))
+        some = random.Random(0).sample(test, min(len(test), args.per_task))
+        result[task] |= {"similarity": round(by_similarity(model, tokenizer, some), 3), "similarity_cases": len(some)}
         print(task, result[task], flush=True)
         args.out.write_text(json.dumps(result, indent=1))
 
