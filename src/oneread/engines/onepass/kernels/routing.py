@@ -24,6 +24,7 @@ def choose_kernel(
     p = tl.load(logits + row * experts + at, mask=at < experts, other=float("-inf")).to(tl.float32)
     p = tl.exp(p - tl.max(p, 0))
     p = p / tl.sum(p, 0)
+    p = tl.where(p == p, p, 0.0)  # a row that is not a number chooses someone all the same, never memory out of bounds
     real = row < tl.load(count)
     slot = tl.arange(0, k)
     best = tl.zeros((k,), tl.int32)
