@@ -111,7 +111,7 @@ def relative_buckets(distance: NDArray[np.int64], buckets: int, max_distance: in
     return found
 
 
-def build(config: EncoderConfig, weights: Weights) -> Graph:
+def build(config: EncoderConfig, weights: Weights, unsigned: bool = False) -> Graph:
     """The encoder as an ONNX graph.
 
     Inputs: ``ids`` and ``positions`` (rows, length) int64; ``bias`` (rows or 1, heads or 1, length, length) float32, added to
@@ -120,9 +120,13 @@ def build(config: EncoderConfig, weights: Weights) -> Graph:
 
     A float weight is multiplied in float32. An `Int8Matrix` is multiplied in integers: each token's row is rounded to int8
     with a scale of its own, so that no token's result depends on another's, and the sums are exact in int32.
+
+    Args:
+        unsigned: write int8 matrices as uint8 around 128, for processors whose products of signed codes overflow. The
+            scores are the same.
     """
     g = Graph()
-    w = _Weighted(g, config, weights)
+    w = _Weighted(g, config, weights, unsigned)
     ids, positions = (g.input(name, "int64", ("rows", "length")) for name in ("ids", "positions"))
     bias = g.input("bias", "float32", ("bias_rows", "bias_heads", "length", "length"))
     slots = g.input("slots", "int64", ("rows", "slots"))
@@ -176,8 +180,8 @@ class _Factor:
 class _Weighted:
     """Operations that take a weight by its name."""
 
-    def __init__(self, graph: Graph, config: EncoderConfig, weights: Weights) -> None:
-        self.graph, self.config, self._weights = graph, config, weights
+    def __init__(self, graph: Graph, config: EncoderConfig, weights: Weights, unsigned: bool) -> None:
+        self.graph, self.config, self._weights, self._unsigned = graph, config, weights, unsigned
 
     def ints(self, *values: int) -> str:
         return self.graph.small(np.array(values, np.int64))
@@ -205,7 +209,7 @@ class _Weighted:
         """The bias of a linear layer whose input was a factor with this floor."""
         weight, bias = self._weights[f"{name}.weight"], dense(self._weights[f"{name}.bias"])
         if isinstance(weight, Int8Matrix):
-            bias = bias + np.float32(floor) * weight.codes.sum(axis=1, dtype=np.float32) * weight.scale
+            bias = bias + np.float32(floor) * weight.dense().sum(axis=1)
         return self.graph.constant(f"{name}.bias", bias)
 
     def linear(self, x: _Factor, name: str, part: int | None = None) -> str:
@@ -217,12 +221,13 @@ class _Weighted:
             return g.node("MatMul", [x.dense, g.constant(name, weight[rows].T)])
         smooth = None if weight.smooth is None else self.graph.constant(f"{whole}.smooth", 1 / weight.smooth)
         codes, scale = self._int8(x, smooth)
-        product = g.node(
-            "MatMulIntegerToFloat",
-            [codes, g.constant(name, weight.codes[rows].T), g.small(np.ones((), np.float32)),
-             g.constant(f"{name}.scale", weight.scale[rows]), self._zero(x)],
-            domain=_CONTRIB,
-        )  # fmt: skip
+        matrix = weight.codes[rows].T
+        at = g.constant(name, matrix.view(np.uint8) ^ np.uint8(128) if self._unsigned else matrix)
+        one, zero = g.small(np.ones((), np.float32)), g.small(np.full((), 128 if x.floor is None else 0, np.uint8))
+        inputs = [codes, at, one, g.constant(f"{name}.scale", weight.scale[rows]), zero]
+        if self._unsigned:
+            inputs.append(g.small(np.full((), 128, np.uint8)))
+        product = g.node("MatMulIntegerToFloat", inputs, domain=_CONTRIB)
         return g.node("Mul", [product, scale])
 
     def _part(self, name: str, part: int | None) -> tuple[slice, str]:
@@ -234,12 +239,10 @@ class _Weighted:
         """Codes (tokens, width) uint8 around 128, or above 0 with a floor, and scales (tokens, 1) float32."""
         if not x.int8:
             g = self.graph
-            if x.floor is None:
-                values = x.dense if smooth is None else g.node("Mul", [x.dense, smooth])
-                size, steps = g.node("Abs", [values]), 127
-            else:
-                values = size = g.node("Add", [x.dense, g.small(np.array(-x.floor, np.float32))])
-                steps = 255
+            values = x.dense if x.floor is None else g.node("Add", [x.dense, g.small(np.array(-x.floor, np.float32))])
+            if smooth is not None:
+                values = g.node("Mul", [values, smooth])
+            size, steps = (g.node("Abs", [values]), 127) if x.floor is None else (values, 255)
             largest = g.node("ReduceMax", [size, self.ints(-1)], keepdims=1)
             scale = g.node("Mul", [largest, g.small(np.array(1 / steps, np.float32))])
             each = g.node("Reshape", [scale, self.ints(-1)])
@@ -247,9 +250,6 @@ class _Weighted:
             zeros = g.node("ConstantOfShape", [g.node("Shape", [each])], value=zero)
             x.int8.append((g.node("QuantizeLinear", [values, each, zeros], axis=0), scale))
         return x.int8[0]
-
-    def _zero(self, x: _Factor) -> str:
-        return self.graph.small(np.full((), 128 if x.floor is None else 0, np.uint8))
 
     def add_norm(self, x: str, bias: str, skip: str, norm: str) -> str:
         """Layer norm of x + bias + skip. Three plain nodes: onnxruntime's fused SkipLayerNormalization is many times slower."""

@@ -28,6 +28,7 @@ from ..errors import ReaderError
 
 BLOCK = 32
 _CHUNK_VALUES = 1 << 19
+_TABLES = ("we.weight", "pe.weight")
 
 
 def load_weights(shards: Sequence[Path], config: EncoderConfig) -> dict[str, Weight]:
@@ -89,11 +90,11 @@ def _from_q4(name: str, shape: tuple[int, ...], stored: dict[str, NDArray[Any]])
 
 def _laid_out(name: str, codes: NDArray[np.int8]) -> NDArray[np.int8]:
     """Codes of a table row by row, those of a matrix column by column: as the engine takes them, without another copy."""
-    return codes if name in ("we.weight", "pe.weight") else np.asfortranarray(codes)
+    return codes if name in _TABLES else np.asfortranarray(codes)
 
 
 def _smooth(name: str, shape: tuple[int, ...], stored: dict[str, NDArray[Any]]) -> NDArray[np.float32] | None:
-    if f"{name}.smooth" not in stored:
+    if name in _TABLES or f"{name}.smooth" not in stored:
         return None
     smooth = _finite(f"{name}.smooth", _take(stored, f"{name}.smooth", shape[1:], "float16")).astype(np.float32)
     if not (smooth > 0).all():
