@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..answers import Answers
 from ..decision_log import DecisionLog
@@ -137,7 +137,8 @@ class Service:
         stop = asyncio.ensure_future(self._out_of_time.wait())
         try:
             left = max(0.0, deadline - time.monotonic())
-            await asyncio.wait({work, watch, stop}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            first: set[asyncio.Future[Any]] = {work, watch, stop}
+            await asyncio.wait(first, timeout=left, return_when=asyncio.FIRST_COMPLETED)
             if work.done():
                 answers = work.result()
                 self._read_at = time.monotonic()
