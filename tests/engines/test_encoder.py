@@ -20,6 +20,8 @@ from .encoders import BERT, MPNET, random_row, random_weights, rounded, segmente
 
 CONFIGS = pytest.mark.parametrize("config", [MPNET, BERT, dataclasses.replace(BERT, gelu="tanh")], ids=["mpnet", "bert", "tanh"])
 
+FEED_FORWARD = {"intermediate.dense": "f1", "output.dense": "f2", "output.LayerNorm": "n2"}
+
 
 def softmax(scores: NDArray[np.float32]) -> NDArray[np.float32]:
     powers = np.exp(scores - scores.max())
@@ -77,9 +79,8 @@ def test_the_torch_forward_is_transformers_mpnet() -> None:
         for p in ("weight", "bias"):
             for part, value in zip("qkv", weights[f"lay.{i}.qkv.{p}"].chunk(3), strict=True):
                 tensors[f"encoder.layer.{i}.attention.attn.{part}.{p}"] = value
-            for theirs_name, name in {
-                "attention.attn.o": "o", "attention.LayerNorm": "n1", "intermediate.dense": "f1", "output.dense": "f2", "output.LayerNorm": "n2",
-            }.items():  # fmt: skip
+            names = {"attention.attn.o": "o", "attention.LayerNorm": "n1", **FEED_FORWARD}
+            for theirs_name, name in names.items():
                 tensors[f"encoder.layer.{i}.{theirs_name}.{p}"] = weights[f"lay.{i}.{name}.{p}"]
     missing, unexpected = theirs.load_state_dict(tensors, strict=False)
     assert not unexpected
@@ -111,10 +112,8 @@ def test_the_torch_forward_is_transformers_bert_with_its_token_type_among_the_po
         for p in ("weight", "bias"):
             for part, value in zip(("query", "key", "value"), weights[f"lay.{i}.qkv.{p}"].chunk(3), strict=True):
                 tensors[f"encoder.layer.{i}.attention.self.{part}.{p}"] = value
-            for theirs_name, name in {
-                "attention.output.dense": "o", "attention.output.LayerNorm": "n1", "intermediate.dense": "f1", "output.dense": "f2",
-                "output.LayerNorm": "n2",
-            }.items():  # fmt: skip
+            names = {"attention.output.dense": "o", "attention.output.LayerNorm": "n1", **FEED_FORWARD}
+            for theirs_name, name in names.items():
                 tensors[f"encoder.layer.{i}.{theirs_name}.{p}"] = weights[f"lay.{i}.{name}.{p}"]
     missing, unexpected = theirs.load_state_dict(tensors, strict=False)
     assert not unexpected

@@ -110,15 +110,14 @@ class EncoderModel:
         self._offset = config.position_offset
         self._limits = RowLimits.of(config, window)
         self._last_position = self._limits.last_position
-        # the attention bias of each signed distance, shape (heads, 2 * last + 1); one zero head where the model has none
+        # the attention bias of each signed distance, (heads, 2 * last + 2); one zero head where the model has none; the last
+        # column is what hides a key
         distances = np.arange(-self._last_position, self._last_position + 1)
+        by_distance = np.zeros((1, len(distances)), np.float32)
         if config.relative_buckets:
-            table = dense(weights["rb.weight"])
-            self._by_distance = np.ascontiguousarray(
-                table[relative_buckets(distances, config.relative_buckets, config.relative_distance)].T
-            )
-        else:
-            self._by_distance = np.zeros((1, len(distances)), np.float32)
+            buckets = relative_buckets(distances, config.relative_buckets, config.relative_distance)
+            by_distance = dense(weights["rb.weight"])[buckets].T
+        self._by_distance = np.pad(by_distance, ((0, 0), (0, 1)), constant_values=HIDDEN)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -162,19 +161,18 @@ class EncoderModel:
 
     def _bias(self, reads: Sequence[Read], length: int) -> NDArray[np.float32]:
         """What is added to the attention scores: (1 or rows, heads or 1, length, length); one for all rows where it can be."""
-        plain = self._plain_bias(length)
-        if all(len(r.canvas) == length and r.segments is None and r.positions is None for r in reads):
-            return plain[None]
-        bias = np.repeat(plain[None], len(reads), axis=0)
+        if all(len(r.canvas) == length and r.sees is None and r.positions is None for r in reads):
+            return self._plain_bias(length)[None]
+        bias = np.empty((len(reads), len(self._by_distance), length, length), np.float32)
         for i, read in enumerate(reads):
             n = len(read.canvas)
-            if read.positions is not None:
-                distance = read.positions[None, :].astype(np.int64) - read.positions[:, None]
-                bias[i, :, :n, :n] = self._by_distance[:, distance + self._last_position]
+            at = np.arange(n) if read.positions is None else read.positions.astype(np.int64)
+            distance = at[None, :] - at[:, None] + self._last_position
             if read.segments is not None and read.sees is not None:
-                allowed = read.sees[read.segments[:, None], read.segments[None, :]]
-                bias[i, :, :n, :n] += np.where(allowed, np.float32(0), HIDDEN)
-            bias[i, :, :, n:] = HIDDEN
+                distance[~read.sees[read.segments[:, None], read.segments[None, :]]] = -1
+            column = np.full((length, length), -1)
+            column[:n, :n] = distance
+            np.take(self._by_distance, column, axis=1, out=bias[i], mode="wrap")
         return bias
 
     def _plain_bias(self, length: int) -> NDArray[np.float32]:
