@@ -97,6 +97,7 @@ class QuestionDiagnostics:
         stderr: standard error of the top answer's probability over draws; None for a single draw.
         agreement: share of draws with the reported top answer.
         orders: in how many orders the options were read.
+        orders_agree: whether every order, by the mean of its draws, has the reported top answer; None for a single order.
         entropies: of every draw, in nats.
         extended: whether an uncertain first draw called for more.
         windows: windows of the state.
@@ -113,6 +114,7 @@ class QuestionDiagnostics:
     stderr: float | None
     agreement: float
     orders: int
+    orders_agree: bool | None
     entropies: tuple[float, ...]
     extended: bool
     windows: int
@@ -138,6 +140,7 @@ class Diagnostics:
         confidence: the name of the formula behind every confidence.
         calibration: the name of the profile applied; None for the reader's own temperatures.
         rows: rows read, over all stages and draws.
+        widths: their distinct lengths in tokens, prompt and canvas together, the shortest first.
         tokens_reused: prompt tokens whose keys and values came from a cache.
         timing_ms: milliseconds of planning (``plan``), waiting and reading (``read``), and both (``total``).
     """
@@ -149,6 +152,7 @@ class Diagnostics:
     confidence: str
     calibration: str | None
     rows: int
+    widths: tuple[int, ...]
     tokens_reused: int
     timing_ms: Mapping[str, float]
 

@@ -18,7 +18,9 @@ from typesafe_sdk import (
     TypeSafeUnprocessableEntityError,
 )
 
-from .conftest import KEY, Live
+from ..serving.fakes import FakeDecider
+from ..serving.test_images import SeeingReader, picture
+from .conftest import KEY, Live, running
 
 STATE = {
     "subject": "Charged twice",
@@ -130,3 +132,17 @@ def test_images_and_boxes_of_the_sdk_are_refused_by_name(live: Live) -> None:
         assert live.headers[-1]["content-type"].startswith("multipart/form-data")
         with pytest.raises(TypeSafeUnprocessableEntityError, match="Box questions need a reader"):
             client.system_one(state="x", questions={"a": Box(instructions="Where?")})
+
+
+def test_a_reader_that_sees_gets_the_photo_and_its_number() -> None:
+    decider, photo = FakeDecider(SeeingReader()), Image(picture("JPEG"))
+    with (
+        running(decider) as live,  # type: ignore[arg-type]
+        TypeSafeClient(api_key="unused", base_url=live.url) as client,
+        client.attach_assets(photo),
+    ):
+        reply = client.system_one(state=f"Product: {photo}", questions={"red": Noul(instructions=f"Is {photo} red?")})
+    assert 0 <= reply.nouls["red"].noul <= 1
+    asked = decider.asked[0]
+    assert [(image.data, image.width, image.height) for image in asked.images] == [(picture("JPEG"), 7, 5)]
+    assert asked.state == "Product: [image 1]"

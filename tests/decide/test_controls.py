@@ -271,3 +271,22 @@ def test_every_marker_of_a_packed_row_is_a_slot() -> None:
     decider(engine, layout="apart").decide(request(MIXED, mode="packed"))
     (read,) = engine.reads
     assert [slot.position for slot in read.slots] == np.flatnonzero(read.canvas == MASK).tolist()
+
+
+def test_orders_that_disagree_on_the_winner_are_told() -> None:
+    """Where the first place wins, each order of two options has another winner."""
+    asked: dict[str, Question] = {"q": Choice({"a": None, "b": None}, "which")}
+    told = decider(YES).decide(request(asked, rotations=2, diagnostics=True)).diagnostics
+    assert told is not None
+    assert told.questions["q"].orders_agree is False
+    assert told.questions["q"].agreement == 0.5
+    plain = decider(YES).decide(request(asked, diagnostics=True)).diagnostics
+    assert plain is not None
+    assert plain.questions["q"].orders_agree is None
+
+
+def test_the_widths_of_rows_are_told() -> None:
+    engine = FakeEngine()
+    told = decider(engine).decide(request(MIXED, diagnostics=True)).diagnostics
+    assert told is not None
+    assert told.widths == tuple(sorted({len(read.canvas) for read in engine.reads}))

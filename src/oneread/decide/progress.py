@@ -110,6 +110,16 @@ class StageProgress:
         """In how many orders the options were read."""
         return len({self.order(key, draw) for draw in range(self.draws(key))})
 
+    def orders_agree(self, key: str) -> bool | None:
+        """Whether every order has the top answer of all draws together; None for a single order."""
+        found: dict[Order, list[Scores]] = {}
+        for draw in range(self.draws(key)):
+            found.setdefault(self.order(key, draw), []).append(self._distribution(key, draw))
+        if len(found) == 1:
+            return None
+        top = self.result(key).mean.argmax()
+        return all(np.mean(draws, axis=0).argmax() == top for draws in found.values())
+
     def group(self, key: str) -> Group:
         """The questions that shared rows with this one, and how the rows were cut."""
         return self._groups[key]

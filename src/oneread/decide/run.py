@@ -57,6 +57,7 @@ class Run:
         self._chunks: list[tuple[tuple[str, ...], ...]] = []
         self._rows = self._reused = 0
         self._input_tokens = self._output_tokens = 0
+        self._widths: set[int] = set()
 
     def read_stage(self, number: int, stage: tuple[str, ...]) -> Generator[list[Read], list[Reading], None]:
         """Read one stage: its groups together, or in packed sequential mode one after the other."""
@@ -113,6 +114,7 @@ class Run:
         while rows := next_rows(plan, progress):
             reads = [self._lay(row) for row in rows]
             self._rows += len(rows)
+            self._widths |= {read.tokens for read in reads}
             self._input_tokens += sum(read.tokens for read in reads)
             self._output_tokens += sum(len(read.slots) for read in reads)
             if self._input_tokens > decider.max_tokens:
@@ -156,6 +158,7 @@ class Run:
                 stderr=draws.stderr,
                 agreement=draws.agreement,
                 orders=progress.orders_read(key),
+                orders_agree=progress.orders_agree(key),
                 entropies=tuple(entropy(d) for d in draws.distributions),
                 extended=progress.extended(key),
                 windows=len(group.spans),
@@ -183,6 +186,7 @@ class Run:
                 confidence=self._confidence,
                 calibration=None if decider.calibration is None else decider.calibration.name,
                 rows=self._rows,
+                widths=tuple(sorted(self._widths)),
                 tokens_reused=self._reused,
                 timing_ms={
                     "plan": 1000 * (total - self._reading_s),
