@@ -76,7 +76,7 @@ def test_calls_take_turns_and_no_length_is_left_waiting(batcher: Batcher, model:
     finish(model)
     for call in calls:
         call.result(10)
-    assert model.passes[1] == [1, 2, 1, 2]
+    assert model.passes[1] == [1, 1, 2, 2]
     assert model.passes[2] == [3]
 
 
@@ -167,11 +167,23 @@ def test_passes_that_take_all_there_was_say_nothing_of_the_drain_rate(batcher: B
     assert batcher.load().tokens_per_s is not None
 
 
-def test_an_old_rate_is_not_believed(batcher: Batcher, model: StepModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_rate_is_believed_less_and_less(batcher: Batcher, model: StepModel, monkeypatch: pytest.MonkeyPatch) -> None:
     model.free = True
     batcher.read([read(1)] * 100).result(5)
-    monkeypatch.setattr("oneread.engines.load.STALE_S", 0.0)
-    assert batcher.seconds_for(100) is None
+    fresh = batcher.load().tokens_per_s
+    assert fresh is not None
+    now = time.monotonic
+    monkeypatch.setattr("oneread.engines.load.time.monotonic", lambda: now() + 120)
+    assert batcher.load().tokens_per_s == pytest.approx(fresh * 8, rel=0.01)
+
+
+def test_small_calls_are_finished_in_order_of_arrival(batcher: Batcher, model: StepModel) -> None:
+    busy(batcher, model)
+    calls = [batcher.read([read(tag)] * 2) for tag in range(1, 7)]
+    finish(model)
+    for call in calls:
+        call.result(5)
+    assert model.passes[1:] == [[1, 1, 2, 2], [3, 3, 4, 4], [5, 5, 6, 6]]
 
 
 def test_observers_are_told_of_every_pass(batcher: Batcher, model: StepModel) -> None:

@@ -23,6 +23,7 @@ class _Request:
         self.queued_at = time.monotonic()
         self.reads = reads
         self.tokens_left = sum(read.tokens for read in reads)
+        self.turn_rows = 0
         self.waiting: dict[int, deque[int]] = {}
         for index, bucket in enumerate(buckets):
             self.waiting.setdefault(bucket, deque()).append(index)
@@ -55,10 +56,10 @@ class _Request:
 class Batcher:
     """An engine that drives a `LocalModel` from one thread. Safe to call from any thread.
 
-    Calls take turns: the one whose turn it is gives the next pass its oldest read, and then all calls, in turn, give one
-    read of that bucket each, round after round, while the padded tokens stay within the budget. Who was served goes to the
-    end of the turn. So a call of a thousand reads delays one of a single read by about one pass. A pass starts as soon as
-    the worker is free and waits for no timer.
+    Calls take turns: the one whose turn it is gives the next pass its oldest read and others of that bucket, up to half a
+    pass, then the next call gives of that bucket, while the padded tokens stay within the budget. Who has given half a pass
+    goes to the end. So small calls are served in order of arrival, and one of a thousand reads delays another by about half
+    a pass. A pass starts as soon as the worker is free and waits for no timer.
 
     Args:
         model: what runs the passes; closed with the batcher.
@@ -206,19 +207,24 @@ class Batcher:
                     return self._running
 
     def _gather(self) -> list[tuple[_Request, int]]:
-        """Take the next pass's reads, and move the calls that gave some to the end of the turn."""
+        """Take the next pass's reads. A call whose turn is used up goes to the end."""
         bucket = self._turn[0].bucket
         room = max(1, self._budget // bucket)
+        quantum = max(1, room // 2)
         batch: list[tuple[_Request, int]] = []
-        served: dict[_Request, None] = {}
-        giving = [request for request in self._turn if bucket in request.waiting]
+        giving = deque(request for request in self._turn if bucket in request.waiting)
         while giving and len(batch) < room:
-            for request in giving[: room - len(batch)]:
+            request = giving.popleft()
+            while len(batch) < room and bucket in request.waiting and request.turn_rows < quantum:
                 batch.append((request, request.take(bucket)))
-                served[request] = None
-            giving = [request for request in giving if bucket in request.waiting]
-        behind = [request for request in served if request.waiting]
-        self._turn = deque([*(request for request in self._turn if request not in served), *behind])
+                request.turn_rows += 1
+            if request.turn_rows >= quantum:
+                request.turn_rows = 0
+                self._turn.remove(request)
+                self._turn.append(request)
+                if bucket in request.waiting:
+                    giving.append(request)
+        self._turn = deque(request for request in self._turn if request.waiting)
         return batch
 
 

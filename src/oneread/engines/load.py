@@ -12,7 +12,8 @@ MEMORY_S = 10.0
 """The drain rate forgets what is older than about this many seconds of reading."""
 
 STALE_S = 30.0
-"""A rate measured longer ago is not believed: what it would refuse could be done by now, and nothing would ever correct it."""
+"""A rate older than this is believed less and less: it counts double for every further `STALE_S`. What it would refuse might
+be done by now, and as long as it is refused nothing corrects the rate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class DrainRate:
 
     def __init__(self) -> None:
         self._tokens = self._seconds = 0.0
-        self._at = -STALE_S
+        self._at = 0.0
 
     def add(self, tokens: int, seconds: float) -> None:
         """Count one pass."""
@@ -96,5 +97,9 @@ class DrainRate:
 
     @property
     def value(self) -> float | None:
-        """Tokens per second; None where none was measured within `STALE_S` seconds."""
-        return self._tokens / self._seconds if time.monotonic() - self._at < STALE_S else None
+        """Tokens per second; None before the first pass that counts."""
+        if not self._seconds:
+            return None
+        age = time.monotonic() - self._at
+        doublings = min(50.0, max(0.0, age / STALE_S - 1))
+        return float(self._tokens / self._seconds * 2.0**doublings)

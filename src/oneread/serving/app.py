@@ -22,7 +22,7 @@ from .envelope import Envelope
 from .failures import Refused, failure_of
 from .openapi import describe_body
 from .profiles import dialect_at, profile_named
-from .service import Service
+from .service import Service, warm_up
 from .settings import Settings
 from .tracing import Tracer
 
@@ -94,7 +94,9 @@ def _load(settings: Settings) -> Decider:
 
     profile = None if settings.calibration is None else load_profile(settings.calibration)
     reader = load_reader(settings.reader, settings.threads, settings.isolated, settings.pass_timeout_s)
-    return Decider(reader, settings.limits.tokens, profile)
+    decider = Decider(reader, settings.limits.tokens, profile)
+    warm_up(decider)
+    return decider
 
 
 async def _failed(request: Request, error: Exception) -> Response:

@@ -27,6 +27,14 @@ log = logging.getLogger("oneread.serving")
 
 CANARY = Request("The canary sings.", {"alive": Noul("Does the canary sing?")})
 
+WARM_UP = Request("The engine warms up.", {str(i): Noul(f"Is it warm after {i}?") for i in range(64)})
+
+
+def warm_up(decider: Decider) -> None:
+    """Read a few passes, so that no caller meets a cold engine and admission knows its drain rate from the first request."""
+    decider.decide(WARM_UP)
+
+
 Readiness = Literal["loading", "failing", "full", "stopping", "ready"]
 
 TIMEOUT_HEADER = b"x-request-timeout-ms"

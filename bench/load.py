@@ -1,0 +1,269 @@
+"""Load on a served reader: how fast it answers, how much it answers, what it refuses, and whether it loses anything.
+
+    python bench/load.py                                  closed loop, 1 4 16 64 256 clients, 15 s each
+    python bench/load.py --open 2 5 10 20                 open loop, so many requests a second arrive whatever happens
+    python bench/load.py --soak 600                       16 clients for so long; the slope of memory
+
+Starts a server of its own unless --url is given, with the threads and the deadline given here. Every request is written once
+and must get exactly one reply that is an answer or a typed error; anything else is counted as lost, and ends the run with 1.
+Latencies are of answers, from the first byte sent to the last received, waiting for a connection not included. Client and
+server share the machine's cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+WORDS = str.split(
+    "the site is down since noon and customers cannot pay their invoices please help us quickly our team lost access to the "
+    "dashboard after the update refund charged twice card declined thank you everything works fine now great service"
+)
+OPTIONS = ("billing", "outage", "sales", "praise", "account access", "something else")
+
+
+def make_body(dice: random.Random) -> bytes:
+    """A ticket of 20 to 80 words and one to four questions about it."""
+    questions: dict[str, object] = {}
+    for i in range(dice.randint(1, 4)):
+        match dice.randrange(3):
+            case 0:
+                questions[f"q{i}"] = {"type": "noul", "instructions": "Does this need a reply within the hour?"}
+            case 1:
+                questions[f"q{i}"] = {
+                    "type": "choice",
+                    "instructions": "Which team should answer?",
+                    "criteria": dict.fromkeys(OPTIONS[: dice.randint(2, 6)]),
+                }
+            case _:
+                questions[f"q{i}"] = {"type": "score", "instructions": "How upset?", "criteria": ["calm", "annoyed", "furious"]}
+    state = " ".join(dice.choices(WORDS, k=dice.randint(20, 80)))
+    return json.dumps({"state": state, "questions": questions}).encode()
+
+
+@dataclass
+class Outcome:
+    """Replies of one run."""
+
+    sent: int = 0
+    answered_s: list[float] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)
+    lost: Counter[str] = field(default_factory=Counter)
+    questions: int = 0
+    seconds: float = 0.0
+
+    def row(self, name: str) -> dict[str, object]:
+        """What is reported of it."""
+        times = sorted(self.answered_s)
+
+        def ms(q: float) -> float | None:
+            return round(1000 * times[min(len(times) - 1, int(q * len(times)))], 1) if times else None
+
+        refused = {str(status): count for status, count in sorted(self.statuses.items()) if status != 200}
+        return {
+            "load": name,
+            "sent": self.sent,
+            "answered": len(times),
+            "refused": refused,
+            "lost": dict(self.lost),
+            "p50_ms": ms(0.5),
+            "p95_ms": ms(0.95),
+            "p99_ms": ms(0.99),
+            "answers_per_s": round(len(times) / self.seconds, 2),
+            "questions_per_s": round(self.questions / self.seconds, 2),
+        }
+
+
+class Client:
+    """One connection, opened again when the server closed it."""
+
+    def __init__(self, host: str, port: int, key: str | None) -> None:
+        self._address = host, port
+        self._head = f"POST /v1/systemone HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n"
+        if key is not None:
+            self._head += f"authorization: Bearer {key}\r\n"
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def ask(self, body: bytes, outcome: Outcome) -> float:
+        """Send one request and note its reply; seconds to wait before the next, as a refusal asked for."""
+        if self._streams is None:
+            self._streams = await asyncio.open_connection(*self._address)
+        reader, writer = self._streams
+        outcome.sent += 1
+        start = time.perf_counter()
+        try:
+            writer.write(f"{self._head}content-length: {len(body)}\r\n\r\n".encode() + body)
+            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 120)
+            length = int(re.search(rb"content-length: (\d+)", head)[1])  # type: ignore[index]
+            content = await asyncio.wait_for(reader.readexactly(length), 120)
+            spent = time.perf_counter() - start
+            status, value = int(head.split(b" ", 2)[1]), json.loads(content)
+        except (OSError, asyncio.IncompleteReadError, TimeoutError, ValueError, TypeError) as error:
+            outcome.lost[type(error).__name__] += 1
+            self.close()
+            return 0.0
+        if b"connection: close" in head.lower():
+            self.close()
+        outcome.statuses[status] += 1
+        if status == 200 and set(value) >= {"model", "answers", "usage"}:
+            outcome.answered_s.append(spent)
+            outcome.questions += len(value["answers"])
+            return 0.0
+        if status == 200 or "error_type" not in str(value):
+            outcome.lost["malformed reply"] += 1
+        wait = re.search(rb"retry-after-ms: (\d+)", head)
+        return int(wait[1]) / 1000 if wait else 0.0
+
+    def close(self) -> None:
+        if self._streams is not None:
+            self._streams[1].close()
+            self._streams = None
+
+
+async def closed(address: tuple[str, int], key: str | None, clients: int, seconds: float, seed: int) -> Outcome:
+    """So many clients, each of which asks again as soon as it was answered; a refused one waits as it was told to."""
+    outcome, end = Outcome(), time.perf_counter() + seconds
+
+    async def one(number: int) -> None:
+        client, dice = Client(*address, key), random.Random(seed * 1000 + number)
+        while time.perf_counter() < end:
+            wait = await client.ask(make_body(dice), outcome)
+            await asyncio.sleep(wait)
+        client.close()
+
+    start = time.perf_counter()
+    await asyncio.gather(*(one(number) for number in range(clients)))
+    outcome.seconds = time.perf_counter() - start
+    return outcome
+
+
+async def opened(address: tuple[str, int], key: str | None, rate: float, seconds: float, seed: int) -> Outcome:
+    """Requests that arrive at random, so many a second on average, however long the server takes. Refused ones do not return."""
+    outcome, dice, idle = Outcome(), random.Random(seed), list[Client]()
+
+    async def one(body: bytes) -> None:
+        client = idle.pop() if idle else Client(*address, key)
+        await client.ask(body, outcome)
+        idle.append(client)
+
+    start = time.perf_counter()
+    calls = []
+    at = start
+    while (at := at + dice.expovariate(rate)) < start + seconds:
+        await asyncio.sleep(max(0.0, at - time.perf_counter()))
+        calls.append(asyncio.create_task(one(make_body(dice))))
+    await asyncio.gather(*calls)
+    outcome.seconds = time.perf_counter() - start
+    for client in idle:
+        client.close()
+    return outcome
+
+
+def memory(url: str, key: str | None) -> float:
+    """MiB of the server and its engine."""
+    request = urllib.request.Request(f"{url}/metrics", headers={} if key is None else {"authorization": f"Bearer {key}"})
+    with urllib.request.urlopen(request, timeout=60) as got:
+        text = got.read().decode()
+    names = ("process_resident_memory_bytes", "oneread_engine_resident_bytes")
+    return sum(float(re.search(rf"^{name} (\S+)", text, re.M)[1]) for name in names) / 2**20  # type: ignore[index]
+
+
+async def soak(address: tuple[str, int], url: str, key: str | None, seconds: float) -> dict[str, object]:
+    """16 clients for so long, and the least-squares slope of memory over the last two thirds of it."""
+    samples: list[tuple[float, float]] = []
+    load = asyncio.create_task(closed(address, key, 16, seconds, 7))
+    start = time.perf_counter()
+    while not load.done():
+        samples.append((time.perf_counter() - start, await asyncio.to_thread(memory, url, key)))
+        await asyncio.wait({load}, timeout=2)
+    late = [(t, m) for t, m in samples if t > seconds / 3]
+    mean_t, mean_m = sum(t for t, _ in late) / len(late), sum(m for _, m in late) / len(late)
+    slope = sum((t - mean_t) * (m - mean_m) for t, m in late) / max(1e-9, sum((t - mean_t) ** 2 for t, _ in late))
+    row = (await load).row(f"soak {seconds:g} s, 16 clients")
+    ends = {"first": round(samples[0][1], 1), "last": round(samples[-1][1], 1), "most": round(max(m for _, m in samples), 1)}
+    return row | {"memory_mib": ends, "slope_mib_per_hour": round(slope * 3600, 2)}
+
+
+@contextmanager
+def served(url: str | None, threads: int, timeout_ms: int, flags: list[str]) -> Iterator[str]:
+    """The URL of a server that is ready: the one given, or one that lives as long as this."""
+    if url is not None:
+        yield url.rstrip("/")
+        return
+    command = [sys.executable, "-c", "from oneread.cli import app; app()", "serve", "--port", "0", "--threads", str(threads)]
+    command += ["--timeout-ms", str(timeout_ms), *flags]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "200"})
+    try:
+        assert process.stdout is not None
+        found = None
+        for line in process.stdout:
+            found = found or re.search(r"http://127\.0\.0\.1:\d+", line)
+            if line.strip().startswith("curl"):
+                break
+        assert found is not None
+        yield found[0]
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--url")
+    parser.add_argument("--clients", type=int, nargs="+", default=[1, 4, 16, 64, 256])
+    parser.add_argument("--open", type=float, nargs="+", default=[], metavar="RATE", help="open loop instead")
+    parser.add_argument("--soak", type=float, metavar="SECONDS", help="soak instead")
+    parser.add_argument("--seconds", type=float, default=15.0)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--timeout-ms", type=int, default=10_000)
+    parser.add_argument(
+        "--serve", nargs="+", default=[], metavar="FLAG", help="more flags of oneread serve, without their dashes"
+    )
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    key = os.environ.get("ONEREAD_API_KEY")
+    flags = [part for flag in args.serve for part in (f"--{flag}").split("=")]
+    with served(args.url, args.threads, args.timeout_ms, flags) as url:
+        host, port = url.removeprefix("http://").split(":")
+        address = host, int(port)
+        asyncio.run(closed(address, key, 2, 3.0, 99))  # so that nothing is measured cold
+        if args.soak is not None:
+            rows = [asyncio.run(soak(address, url, key, args.soak))]
+        elif args.open:
+            rows = [
+                asyncio.run(opened(address, key, rate, args.seconds, round(rate * 100))).row(f"open, {rate:g}/s")
+                for rate in args.open
+            ]
+        else:
+            rows = [asyncio.run(closed(address, key, n, args.seconds, n)).row(f"{n} clients") for n in args.clients]
+    print("| load | answers/s | questions/s | p50 ms | p95 ms | p99 ms | sent | answered | refused | lost |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for row in rows:
+        names = ("load", "answers_per_s", "questions_per_s", "p50_ms", "p95_ms", "p99_ms", "sent", "answered", "refused", "lost")
+        print("| " + " | ".join(str(row[name]) for name in names) + " |")
+        if "slope_mib_per_hour" in row:
+            print(f"\nmemory {row['memory_mib']} MiB, slope {row['slope_mib_per_hour']} MiB/hour")
+    if args.json is not None:
+        args.json.write_text(
+            json.dumps({"load_average": os.getloadavg(), "cores": os.cpu_count(), "rows": rows}, indent=1) + "\n"
+        )
+    if any(row["lost"] for row in rows):
+        raise SystemExit("requests were lost")
+
+
+if __name__ == "__main__":
+    main()
