@@ -18,6 +18,7 @@ from . import ops, routes
 from .auth import KeyRing, Origin
 from .call import this_call
 from .dialects import systemone_schema as schema
+from .dialects.openai_schema import DecisionRequest
 from .envelope import Envelope
 from .failures import Refused, failure_of
 from .openapi import describe_body
@@ -84,6 +85,7 @@ def create_app(settings: Settings | None = None, decider: Decider | None = None)
     app.include_router(ops.metrics, dependencies=locked)
     app.include_router(ops.pages)
     describe_body(app, "/v1/systemone", schema.SystemOneRequest)
+    describe_body(app, "/v1/decisions", DecisionRequest)
     return app
 
 
