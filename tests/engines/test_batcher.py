@@ -154,7 +154,7 @@ def test_the_time_a_call_needs_counts_of_each_other_call_no_more_than_its_own_si
     small, large = batcher.seconds_for(8), batcher.seconds_for(4000)
     assert small is not None
     assert large is not None
-    assert small == pytest.approx((32 + 8) / rate)  # the pass that runs holds 32 tokens
+    assert small == pytest.approx((32 + 8) / rate)  # the pass that runs holds 32 tokens, which is more than a turn of 16
     assert large == pytest.approx((4000 - 32 + 4000) / rate)
     future.cancel()
 

@@ -122,11 +122,12 @@ class Batcher:
     def seconds_for(self, tokens: int) -> float | None:
         """How long a call of so many tokens would take from now, its waiting included; None while the rate is not known.
 
-        Since calls take turns, each of the others holds it up by no more than its own size.
+        Since calls take turns, each of the others holds it up by no more than its own size, or half a pass if that is more.
         """
         with self._changed:
             rate = self._rate.value
-            ahead = sum(min(left, tokens) for left in self._left().values())
+            turn = max(tokens, self._budget // 2)
+            ahead = sum(min(left, turn) for left in self._left().values())
             running = sum(request.reads[index].tokens for request, index in self._running)
         return None if rate is None else (max(ahead, running) + tokens) / rate
 

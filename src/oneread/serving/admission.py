@@ -17,6 +17,9 @@ LONGEST_RETRY_S = 25.0
 
 SHORTEST_RETRY_S = 0.1
 
+BELIEVED = 0.6
+"""Work is let in when its estimate takes at most this share of the time left: rates vary, and a late answer helps nobody."""
+
 
 class Admission:
     """One bounded queue by requests and by tokens. Bound to one event loop.
@@ -48,12 +51,17 @@ class Admission:
         return None if self._engine is None else self._engine.load()
 
     @contextmanager
-    def place(self) -> Iterator[None]:
+    def place(self, deadline: float) -> Iterator[None]:
         """A place in the house, given back when the block ends.
 
         Raises:
-            Refused: 529, all are taken.
+            Refused: 529, all are taken, or so much waits that nothing could be read before the deadline (monotonic seconds):
+                then the body need not even be looked at.
         """
+        needed = None if self._engine is None else self._engine.seconds_for(0)
+        left = deadline - time.monotonic()
+        if needed is not None and needed > BELIEVED * left:
+            raise overloaded("The queue is too long to answer in time", needed - BELIEVED * left)
         if self.inside >= self._limits.requests:
             raise overloaded(f"This server answers {self._limits.requests} requests at a time", self._soon())
         self.inside += 1
@@ -78,8 +86,8 @@ class Admission:
         if load.tokens_per_s is not None and tokens / load.tokens_per_s > left:
             raise timed_out(f"Reading this takes about {tokens / load.tokens_per_s:.1f} s here", max(left, 0.0))
         needed = self._engine.seconds_for(tokens)
-        if needed is not None and needed > left:
-            raise overloaded("The queue is too long to answer in time", needed - left)
+        if needed is not None and needed > BELIEVED * left:
+            raise overloaded("The queue is too long to answer in time", needed - BELIEVED * left)
 
     def _soon(self) -> float:
         """When a place may be free: the time one of the requests inside takes at the present rate."""

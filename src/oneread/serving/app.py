@@ -60,7 +60,7 @@ def create_app(settings: Settings | None = None, decider: Decider | None = None)
         caller = this_call().caller
         if caller is not None:
             caller.spend()
-        with service.admission.place() if request.method == "POST" else nullcontext():
+        with service.place() if request.method == "POST" else nullcontext():
             yield
 
     app = FastAPI(

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -162,6 +163,10 @@ class Service:
         finally:
             stop.cancel()
             work.cancel()
+
+    def place(self) -> AbstractContextManager[None]:
+        """A place in the house for the call being answered; see `Admission.place`."""
+        return self.admission.place(self._deadline(this_call()))
 
     def permit(self, model: str) -> None:
         """Raise `Refused` (403) where the caller's key may not ask for the model."""
