@@ -58,7 +58,7 @@ def refusal(admission: Admission, tokens: int, seconds: float = 10.0) -> Refused
 
 
 def test_work_that_can_be_done_in_time_is_let_in() -> None:
-    admission(Engine(waiting=1_000_000)).admit(1000, time.monotonic() + 3)
+    admission(Engine(waiting=1_000_000)).admit(1000, time.monotonic() + 4)
     admission(Engine(waiting=1_000_000, rate=None)).admit(10**6, time.monotonic() + 3)
     admission(object()).admit(10**9, time.monotonic())
 
