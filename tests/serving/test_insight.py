@@ -7,6 +7,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -171,3 +172,15 @@ async def test_top_shows_what_metrics_say(connect: Any, decider: FakeDecider) ->
 def test_a_line_of_bars() -> None:
     assert spark([0, 5, 10]) == "▁▄█"
     assert spark([]) == ""
+
+
+async def test_the_dashboard_asks_for_metrics_that_exist(client: httpx.AsyncClient) -> None:
+    dashboard = json.loads((Path(__file__).parents[2] / "deploy" / "grafana" / "oneread.json").read_text())
+    text = (await client.get("/metrics")).text
+    known = set(re.findall(r"^# TYPE (\S+)", text, re.M))
+    for panel in dashboard["panels"]:
+        for target in panel["targets"]:
+            for name in re.findall(r"(?:oneread|process)_\w+", target["expr"]):
+                assert {name, re.sub(r"_(bucket|sum|count|total)$", "", name)} & (
+                    known | {n.removesuffix("_total") for n in known}
+                ), name
