@@ -126,10 +126,13 @@ def tune(
     for share in BLENDS:
         trainer.blend(share)
         scores[share] = trainer.scores(checks)
-    share = choose_share({share: log_losses(found, checks.examples) for share, found in scores.items()})
+    losses = {share: log_losses(found, checks.examples) for share, found in scores.items()}
+    share = choose_share(losses)
     if share == 0:
+        best = min(losses.values(), key=lambda loss: float(loss.mean()))
         raise TuningError(
-            f"Training on {len(training)} cases did not help on the {len(choosing)} that check it, so no reader was written"
+            f"Training on {len(training)} cases did not help beyond chance on the {len(choosing)} that check it (log loss "
+            f"{losses[0].mean():.3f}, at best {best.mean():.3f}), so no reader was written"
         )
     trainer.blend(share)
     temperatures = _temperatures(choosing, scores[share], manifest.temperatures)
