@@ -131,6 +131,41 @@ def compare_packed(decider: Decider, cases: list[Case], beside: int = 2, seed: i
     }
 
 
+def compare_orders(decider: Decider, cases: list[Case]) -> dict[str, Any]:
+    """What averaging over orders of options buys on labelled cases: accuracy, and NLL in nats, by kind of question."""
+    ways = {
+        "one order": Controls(diagnostics=True),
+        "4 orders": Controls(rotations=4, diagnostics=True),
+        "auto": Controls(rotations="auto", diagnostics=True),
+    }
+    found: dict[str, Any] = {}
+    for kind, chosen in {
+        "all": cases,
+        "choice, 20 options and more": [c for c in cases if len(_options(c.question)) >= 20],
+        "choice, fewer": [c for c in cases if c.kind == "choice" and len(_options(c.question)) < 20],
+    }.items():
+        if not chosen:
+            continue
+        found[kind] = {"cases": len(chosen)}
+        for name, controls in ways.items():
+            right, loss, rows, split = [], [], 0, 0
+            for case in chosen:
+                reply = decider.ask(case.state, {"q": case.question}, controls)
+                assert reply.diagnostics is not None
+                shares = _shares(reply.answers["q"])
+                right.append(int(shares.argmax()) == case.answer)
+                loss.append(-float(np.log(max(shares[case.answer], 1e-9))))
+                rows += reply.diagnostics.rows
+                split += reply.diagnostics.questions["q"].orders_agree is False
+            found[kind][name] = {
+                "accuracy": round(float(np.mean(right)), 4),
+                "nll": round(float(np.mean(loss)), 4),
+                "rows a case": round(rows / len(chosen), 2),
+                "orders disagree": round(split / len(chosen), 4),
+            }
+    return found
+
+
 def _told(controls: Controls) -> Controls:
     return replace(controls, diagnostics=True)
 
@@ -164,10 +199,16 @@ def main() -> None:
         for record in found["features"]:
             print(f"{record['feature']:<46}{record['ms']:>9}{record['ratio']:>8}{record['rows']:>6}{record['tokens']:>8}")
         if options.cases is not None:
-            found["packed"] = compare_packed(decider, load_cases(options.cases, options.count))
+            cases = load_cases(options.cases, options.count)
+            found["packed"] = compare_packed(decider, cases)
+            found["orders"] = compare_orders(decider, cases)
             print()
             for name, value in found["packed"].items():
                 print(f"{name:<46}{value:>9}")
+            for kind, told in found["orders"].items():
+                print(f"\norders, {kind}: {told.pop('cases')} cases")
+                for name, values in told.items():
+                    print(f"  {name:<12}" + "".join(f"{key} {value:<10}" for key, value in values.items()))
     if options.out is not None:
         options.out.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
 

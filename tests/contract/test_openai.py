@@ -93,11 +93,10 @@ def test_an_abstention_comes_back_as_a_refusal(client: openai.OpenAI) -> None:
 
 
 def test_our_controls_travel_as_extra_body(client: openai.OpenAI) -> None:
-    got = client.decisions.create(
-        model="gpt-6-luna", input=TICKET, questions=QUESTIONS, extra_body={"samples": 2, "diagnostics": True}
-    )
+    body = {"mode": "packed", "diagnostics": True}
+    got = client.decisions.create(model="gpt-6-luna", input=TICKET, questions=QUESTIONS, extra_body=body)
     check(got)
-    assert got.to_dict()["x_diagnostics"]["rows"] == 6  # type: ignore[index, call-overload]
+    assert got.to_dict()["x_diagnostics"]["chunks"] == [[["0", "1", "2"]]]  # type: ignore[index, call-overload]
 
 
 LUNA: dict[str, Any] = {"model": "gpt-6-luna", "input": TICKET, "questions": QUESTIONS}

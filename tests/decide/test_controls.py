@@ -290,3 +290,15 @@ def test_the_widths_of_rows_are_told() -> None:
     told = decider(engine).decide(request(MIXED, diagnostics=True)).diagnostics
     assert told is not None
     assert told.widths == tuple(sorted({len(read.canvas) for read in engine.reads}))
+
+
+def test_a_question_with_a_row_to_itself_is_read_as_by_itself() -> None:
+    engine = FakeEngine()
+    subject = decider(engine, layout="apart")
+    subject.decide(request({"a": Noul("is it")}, mode="packed"))
+    subject.decide(
+        request({"a": Noul("is it"), "b": Noul("and")}, {"a": Asking(alone=True), "b": Asking(alone=True)}, mode="packed")
+    )
+    subject.decide(request({"a": Noul("is it")}))
+    seen = [read.sees for read in engine.reads]
+    assert all(sees is not None and seen[-1] is not None and np.array_equal(sees, seen[-1]) for sees in seen)

@@ -133,7 +133,8 @@ class Run:
         parts = [(self._compiled[part.question], part.options) for part in row.parts]
         controls = self._request.controls
         state = self._state[slice(*row.window)]
-        return self._decider.reader.canvas.row(parts, state, controls.mode == "packed", controls.seed, row.draw)
+        # A question that has a row to itself is read as it would be by itself, whatever the mode.
+        return self._decider.reader.canvas.row(parts, state, len(parts) > 1, controls.seed, row.draw)
 
     def _conclude(self, number: int, key: str, progress: StageProgress) -> None:
         """The answer of one question whose rows are all read."""
