@@ -50,9 +50,8 @@ def row(canvas: MarkerCanvas, case: Case) -> Read | None:
 
 
 def _read(path: Path) -> list[Case]:
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-    with opened as lines:
-        return [_case(json.loads(line)) for line in lines]
+    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    return [_case(json.loads(line)) for line in content.decode().split("\n") if line.strip()]
 
 
 def _case(record: Mapping[str, Any]) -> Case:
