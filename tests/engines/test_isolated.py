@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -77,3 +80,33 @@ def test_a_batcher_lives_through_a_crash() -> None:
         assert rate > 100  # the seconds of the restart are no reading time
     finally:
         batcher.close()
+
+
+def test_a_process_that_forgets_to_close_still_ends() -> None:
+    code = (
+        "from oneread.engines.isolated import IsolatedModel\n"
+        "from tests.engines.models import FragileModel\n"
+        "model = IsolatedModel(FragileModel, FragileModel().bucket)\n"
+        "raise SystemExit(7)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], timeout=30, check=False).returncode == 7
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at /proc")
+def test_a_child_ends_with_its_parent() -> None:
+    code = (
+        "import os, time\n"
+        "from oneread.engines.isolated import IsolatedModel\n"
+        "from tests.engines.models import FragileModel\n"
+        "model = IsolatedModel(FragileModel, FragileModel().bucket)\n"
+        "print(model.pid, flush=True)\n"
+        "time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        parent.kill()
+    end = time.monotonic() + 10
+    while Path(f"/proc/{child}/cmdline").exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not Path(f"/proc/{child}/cmdline").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import multiprocessing
 import os
@@ -51,6 +52,8 @@ class IsolatedModel:
         self._failures = 0
         self._not_before = 0.0
         self.restarts = 0
+        # else a process that ends without closing would wait for ever for a child that ignores SIGTERM
+        atexit.register(self.close)
         self._start()
         try:
             self._capabilities = self._await_ready()
@@ -106,7 +109,8 @@ class IsolatedModel:
             self._replace()
 
     def close(self) -> None:
-        """End the child."""
+        """End the child. May be called again."""
+        atexit.unregister(self.close)
         self._pipe.close()
         self._process.join(2)
         self._process.kill()
