@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from oneread.answers import expectation
 from oneread.calibration.temperature import Temperatures, softmax
 from oneread.evaluate.cases import Row, labels, parse_row
 from oneread.questions import Content, Question
+from oneread.readers.reader import Reader
 
 from ..fakes import FakeEngine, word_canvas
 
@@ -75,9 +75,8 @@ def rows_of(n: int, seed: int = 0, types: tuple[str, ...] = ("noul", "choice", "
 
 def fake_reader(score: Callable[[Any, int], float] | None = None) -> Any:
     own = Temperatures.parse({"noul": 1, "choice": 1, "score": 1})
-    reader = SimpleNamespace(name="fake-1", digest="ab" * 32, engine=FakeEngine(score), canvas=word_canvas(), temperatures=own)
-    reader.close = reader.engine.close
-    return cast(Any, reader)
+    about = ("fake-1", "Answers as it is told.", "2026-11-29", "Apache-2.0", "ab" * 32)
+    return Reader(*about, FakeEngine(score), word_canvas(), own)
 
 
 def fake_decider() -> Decider:
