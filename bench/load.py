@@ -173,29 +173,34 @@ async def opened(address: tuple[str, int], key: str | None, rate: float, seconds
     return outcome
 
 
-def memory(url: str, key: str | None) -> float:
-    """MiB of the server and its engine."""
+def memory(url: str, key: str | None) -> tuple[float, float]:
+    """MiB of the server and of its engine's process."""
     request = urllib.request.Request(f"{url}/metrics", headers={} if key is None else {"authorization": f"Bearer {key}"})
     with urllib.request.urlopen(request, timeout=60) as got:
         text = got.read().decode()
     names = ("process_resident_memory_bytes", "oneread_engine_resident_bytes")
-    return sum(float(re.search(rf"^{name} (\S+)", text, re.M)[1]) for name in names) / 2**20  # type: ignore[index]
+    server, engine = (float(re.search(rf"^{name} (\S+)", text, re.M)[1]) / 2**20 for name in names)  # type: ignore[index]
+    return server, engine
 
 
 async def soak(address: tuple[str, int], url: str, key: str | None, seconds: float) -> dict[str, object]:
-    """16 clients for so long, and the least-squares slope of memory over the last two thirds of it."""
-    samples: list[tuple[float, float]] = []
+    """16 clients for so long, and the least-squares slopes of memory over the second half of it."""
+    samples: list[tuple[float, float, float]] = []
     load = asyncio.create_task(closed(address, key, 16, seconds, 7))
     start = time.perf_counter()
     while not load.done():
-        samples.append((time.perf_counter() - start, await asyncio.to_thread(memory, url, key)))
+        samples.append((time.perf_counter() - start, *await asyncio.to_thread(memory, url, key)))
         await asyncio.wait({load}, timeout=2)
-    late = [(t, m) for t, m in samples if t > seconds / 3]
-    mean_t, mean_m = sum(t for t, _ in late) / len(late), sum(m for _, m in late) / len(late)
-    slope = sum((t - mean_t) * (m - mean_m) for t, m in late) / max(1e-9, sum((t - mean_t) ** 2 for t, _ in late))
     row = (await load).row(f"soak {seconds:g} s, 16 clients")
-    ends = {"first": round(samples[0][1], 1), "last": round(samples[-1][1], 1), "most": round(max(m for _, m in samples), 1)}
-    return row | {"memory_mib": ends, "slope_mib_per_hour": round(slope * 3600, 2)}
+    times = [t for t, *_ in samples if t > seconds / 2]
+    for name, values in (("server", [m for _, m, _ in samples]), ("engine", [m for *_, m in samples])):
+        late = values[-len(times) :]
+        mean_t, mean_m = sum(times) / len(times), sum(late) / len(late)
+        spread = max(1e-9, sum((t - mean_t) ** 2 for t in times))
+        slope = sum((t - mean_t) * (m - mean_m) for t, m in zip(times, late, strict=True)) / spread
+        row[f"{name}_mib"] = {"first": round(values[0], 1), "half": round(late[0], 1), "last": round(values[-1], 1)}
+        row[f"{name}_slope_mib_per_hour"] = round(slope * 3600, 2)
+    return row
 
 
 @contextmanager
@@ -255,8 +260,9 @@ def main() -> None:
     for row in rows:
         names = ("load", "answers_per_s", "questions_per_s", "p50_ms", "p95_ms", "p99_ms", "sent", "answered", "refused", "lost")
         print("| " + " | ".join(str(row[name]) for name in names) + " |")
-        if "slope_mib_per_hour" in row:
-            print(f"\nmemory {row['memory_mib']} MiB, slope {row['slope_mib_per_hour']} MiB/hour")
+        for name in ("server", "engine"):
+            if f"{name}_mib" in row:
+                print(f"\n{name} {row[f'{name}_mib']} MiB, slope {row[f'{name}_slope_mib_per_hour']} MiB/hour")
     if args.json is not None:
         args.json.write_text(
             json.dumps({"load_average": os.getloadavg(), "cores": os.cpu_count(), "rows": rows}, indent=1) + "\n"
