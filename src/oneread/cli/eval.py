@@ -70,7 +70,7 @@ def evaluate(
     from ..evaluate.fitting import overlapping
     from ..evaluate.report import Options
     from ..evaluate.report import evaluate as measure
-    from ..evaluate.tables import report_table
+    from ..evaluate.tables import WIDTH, report_table
 
     if url is not None and (reader is not None or calibration is not None):
         fail("--url asks a server, which has its own reader and calibration.", "Leave --reader and --calibration out.", 2)
@@ -107,6 +107,7 @@ def evaluate(
         fail(str(error), CASES_TODO)
     if report is None:
         fail("No case was answered.", "Check the server with 'oneread doctor --url', or a case with 'oneread ask'.")
+    out.width = max(out.width, WIDTH)
     out.print(report_table(report))
     if fitted:
         err.print(f"[bold red]The profile was fitted on {fitted} of these cases: its calibration looks better than it is.[/]")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rich import box
 from rich.console import Group
 from rich.markup import escape
 from rich.table import Table
@@ -27,12 +28,14 @@ COLUMNS = (
     ("rps", "RPS"),
 )
 MOST_TASKS = 40
+WIDTH = 112
+"""Columns of a terminal below which the numbers would be cut; narrower ones wrap the lines instead."""
 
 
 def report_table(report: Report) -> Group:
     """One table of all parts, and lines on orders, packing and failures."""
     title = f"{report.reader}, calibration {report.calibration or 'of the reader'}"
-    table = Table(title=escape(title), title_justify="left")
+    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("")
     table.add_column("cases", justify="right")
     for _, title in COLUMNS:
