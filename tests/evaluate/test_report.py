@@ -128,6 +128,8 @@ def test_a_reader_that_ignores_order_never_flips() -> None:
     assert choice.flips == 0
     assert choice.moved[3] == pytest.approx(0, abs=1e-12)
     assert report.orders["noul"] == orders.NOUL_ORDER
+    nouls = run(FakeTarget(), rows_of(9, types=("noul",)), Options(orders=1, resamples=0))
+    assert nouls.orders["choice"] == orders.NO_CASES
 
 
 def test_a_reader_that_answers_by_place_flips_always() -> None:

@@ -20,7 +20,7 @@ MIN_QUESTION = 40
 PRIOR_SD = 0.3
 """How far a bucket's log temperature is expected to be from its type's, and a question's from its bucket's."""
 
-TYPE_SD = 1.0
+TYPE_SD = 0.5
 """How far a type's log temperature is expected to be from the one known before: wide, it matters for a handful of cases."""
 
 _LOWEST, _HIGHEST = np.log(0.05), np.log(100.0)

@@ -14,6 +14,7 @@ from .outcomes import Outcome
 
 NOUL_ORDER = "not applicable: the API gives yes and no no order"
 NOT_MEASURED = "not measured: no further order was asked for"
+NO_CASES = "not measured: no case of this type was answered in another order"
 NO_PACKED_MODE = "not available: packed mode cannot be asked for here"
 NO_COMPANIONS = "not measured: there are too few different questions to pack"
 

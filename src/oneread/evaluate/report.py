@@ -14,6 +14,7 @@ from ..controls import Controls
 from . import metrics
 from .cases import Row, sample
 from .orders import (
+    NO_CASES,
     NO_COMPANIONS,
     NO_PACKED_MODE,
     NOT_MEASURED,
@@ -156,8 +157,8 @@ async def evaluate(
             pairs[name] += found
     for name, key in (("choice", "choice"), ("score", "score_reversed")):
         shift = compare(pairs[name])
-        if shift is not None:
-            orders[key] = shift
+        if options.orders:
+            orders[key] = shift or NO_CASES
     columns = Columns(first)
     kinds = {"type": columns.kinds, "options": columns.buckets, "group": columns.groups, "task": columns.tasks}
     parts = {"all": {"all": columns.summary(np.arange(len(columns)), options.resamples, options.seed)}}
