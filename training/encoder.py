@@ -133,7 +133,8 @@ def visibility(parts: Tensor, layout: str) -> Tensor:
     """(b, 1, l, l) float bias from the part of each token (b, l): 0 where row i sees column j, else -1e4.
 
     full: everything sees everything. apart: an option sees its question's frame, the state and itself; frame and state
-    see all. blind: as apart, but the state sees only itself, so that nothing of a question reaches another through it.
+    see all. blind, state_first: as apart, but the state sees only itself, so that nothing of a question reaches another
+    through it.
     """
     q, k = parts[:, :, None], parts[:, None, :]
     real = k >= 0

@@ -46,13 +46,22 @@ def ece(right: NDArray[Any], confidence: NDArray[Any], bins: int = 15) -> float:
     )
 
 
+TEMPERATURES = (0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0, 2.5, 3.0)
+
+
 def brief(cases: CaseFile, starts: Ints, scores: Floats, index: Ints) -> dict[str, float]:
-    """Accuracy, chance, log loss and calibration error, each case alike."""
+    """Accuracy, chance, log loss and calibration error, each case alike.
+
+    The tempered log loss is that of the best of `TEMPERATURES` for all cases: a reader ships with temperatures, so one that
+    is merely too sure of itself is no worse.
+    """
     o = outcomes(cases, scores, index)
+    tempered = min(float(-np.log(np.maximum(outcomes(cases, scores, index, t)["p"], 1e-9)).mean()) for t in TEMPERATURES)
     return {
         "accuracy": round(float(o["right"].mean()), 4),
         "chance": round(float(o["chance"].mean()), 4),
         "log_loss": round(float(-np.log(np.maximum(o["p"], 1e-9)).mean()), 4),
+        "tempered_log_loss": round(tempered, 4),
         "ece": round(ece(o["right"], o["confidence"]), 4),
         "read": len(o["p"]),
     }

@@ -1,10 +1,10 @@
 """Corpus and made cases -> two case files: what is trained on, and what is measured.
 
-    python -m training.prepare DATA OUT [--draws 560000] [--made 45000] [--seed 1]
+    python -m training.prepare DATA OUT [--draws 560000] [--times 1] [--made 45000] [--seed 1]
 
 DATA holds train/ and test/ with one TASK.jsonl.gz each, and SOURCES.tsv. Tasks of a group share its weight: a task is drawn
 in proportion to (tasks in its group) ** -0.5, by half as much when it is not English, and never more often than its records
-allow, twice for small ones (each time in another variant).
+allow (`--times` as often, twice that for small ones, each time in another variant).
 """
 
 from __future__ import annotations
@@ -23,11 +23,14 @@ from .made import generate
 from .splits import DEV, UNSEEN, Task, read_tasks
 
 
-def quotas(tasks: dict[str, Task], sizes: dict[str, int], draws: int) -> dict[str, int]:
-    """How often each task is drawn; sums to about `draws`, less when the records do not suffice."""
+def quotas(tasks: dict[str, Task], sizes: dict[str, int], draws: int, times: int = 1) -> dict[str, int]:
+    """How often each task is drawn; sums to about `draws`, less when the records do not suffice.
+
+    A record is drawn at most `times`, one of a task of fewer than 2,000 records twice as often.
+    """
     in_group = Counter(tasks[t].group for t in sizes)
     weight = {t: in_group[tasks[t].group] ** -0.5 * (1.0 if tasks[t].english else 0.5) for t in sizes}
-    most = {t: n * 2 if n < 2000 else n for t, n in sizes.items()}
+    most = {t: times * n * (2 if n < 2000 else 1) for t, n in sizes.items()}
     out: dict[str, int] = {}
     left, open_tasks = float(draws), set(sizes)
     while open_tasks:  # what a small task cannot give goes to the others
@@ -53,12 +56,12 @@ def option_pool(examples: list[Example]) -> dict[str, Content | None]:
     return pool if len(pool) <= 300 else {}
 
 
-def write_training(data: Path, out: Path, draws: int, made: int, seed: int) -> None:
+def write_training(data: Path, out: Path, draws: int, made: int, seed: int, times: int = 1) -> None:
     tasks = read_tasks(data)
     wanted = [t for t in tasks if t not in UNSEEN and t not in DEV and (data / "train" / f"{t}.jsonl.gz").exists()]
     corpus = {t: list(read(data / "train" / f"{t}.jsonl.gz")) for t in wanted}
     pools = {t: option_pool(e) for t, e in corpus.items()}
-    share = quotas(tasks, {t: len(e) for t, e in corpus.items()}, draws)
+    share = quotas(tasks, {t: len(e) for t, e in corpus.items()}, draws, times)
     writer = CaseWriter()
     for t, examples in corpus.items():
         rng = random.Random(f"{seed} {t}")
@@ -105,12 +108,13 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--draws", type=int, default=560_000)
+    parser.add_argument("--times", type=int, default=1, help="how often a record may be drawn")
     parser.add_argument("--made", type=int, default=45_000, help="made states; about three cases each")
     parser.add_argument("--dev", type=int, default=200, help="further records of each dev task")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    write_training(args.data, args.out, args.draws, args.made, args.seed)
+    write_training(args.data, args.out, args.draws, args.made, args.seed, args.times)
     write_measured(args.data, args.out, args.dev, args.seed)
 
 

@@ -74,7 +74,7 @@ class Rows:
         self.head = size[cases.head] + 2
         total = np.add.reduceat(option, cases.starts[:-1]) if len(cases) else np.zeros(0, np.int64)
         longest = np.maximum.reduceat(option, cases.starts[:-1]) if len(cases) else total
-        # full: positions run on; apart, blind: options start at the same position and the state after the longest
+        # full: positions run on; otherwise options start at the same position, and a state that stands last after the longest
         self.state_at = self.head + (total if form.layout == "full" else longest)
         room = np.minimum(form.window - self.state_at, form.longest - self.head - total) - 2
         self.state = np.minimum(size[cases.state], room)
@@ -96,18 +96,20 @@ class Rows:
         if rng is not None:
             key = np.where(np.repeat(c.kind[index] == 2, count), within, rng.random(len(slot)) * 1000)
             slot = slot[np.lexsort((key, row_of))]
-        # pieces in row order: head, options, state
+        # pieces in row order: head, options, state; in state_first the state comes first
         pieces = count + 2
+        ahead = int(f.layout == "state_first")
         start = np.cumsum(pieces) - pieces
         text = np.empty(pieces.sum(), np.int64)
         part = np.empty_like(text)
         lead = np.zeros_like(text)  # framing tokens before the text: <s> and </s>
         tail = np.ones_like(text)  # one framing token after every text: </s>, <mask>, </s>
-        option_piece = np.repeat(start + 1, count) + within
-        state_piece = start + pieces - 1
-        text[start], text[option_piece], text[state_piece] = c.head[index], c.options[slot], c.state[index]
-        part[start], part[option_piece], part[state_piece] = FRAME, OPTION + within, STATE
-        lead[start], lead[state_piece] = 1, 1
+        head_piece = start + ahead
+        option_piece = np.repeat(head_piece + 1, count) + within
+        state_piece = start if ahead else start + pieces - 1
+        text[head_piece], text[option_piece], text[state_piece] = c.head[index], c.options[slot], c.state[index]
+        part[head_piece], part[option_piece], part[state_piece] = FRAME, OPTION + within, STATE
+        lead[head_piece], lead[state_piece] = 1, 1
         body = t.at[text + 1] - t.at[text]
         body[state_piece] = self.state[index]
         size = lead + body + tail
@@ -119,15 +121,16 @@ class Rows:
             pos0 = first - np.repeat(row_first, pieces)
         else:
             pos0 = np.zeros_like(first)
-            pos0[option_piece] = np.repeat(self.head[index], count)
-            pos0[state_piece] = self.state_at[index]
+            pos0[head_piece] = head_at = (self.state[index] + 2) * ahead
+            pos0[option_piece] = np.repeat(head_at + self.head[index], count)
+            pos0[state_piece] = 0 if ahead else self.state_at[index]
         piece_of = np.repeat(np.arange(len(size)), size)
         offset = np.arange(len(piece_of)) - first[piece_of]
         inside = offset - lead[piece_of]
         is_text = (inside >= 0) & (inside < body[piece_of])
         source = np.where(is_text, t.at[text][piece_of] + inside, 0)
         framing = np.where(part[piece_of] >= OPTION, f.mask, f.sep)
-        framing[(part[piece_of] == FRAME) & (offset == 0)] = f.bos
+        framing[(part[piece_of] == (STATE if ahead else FRAME)) & (offset == 0)] = f.bos
         value = np.where(is_text, t.flat[source] if len(t.flat) else 0, framing)
         row = np.repeat(np.repeat(np.arange(n), pieces), size)
         place = row * width + np.arange(len(row)) - row_first[row]

@@ -45,7 +45,7 @@ class Settings:
     """
 
     base: str
-    layout: str = "apart"
+    layout: str = "state_first"
     blind_share: float = 0.3
     lr: float = 1.2e-4
     batch_tokens: int = 32768
@@ -179,8 +179,8 @@ def train_once(
         _put(trained, average)
         starts, scores = score(model, measured, quick, s.layout, device, s.batch_tokens)
         m = brief(measured.cases, starts, scores, quick)
-        if m["log_loss"] < best[0]:
-            best, kept = (m["log_loss"], progress), [a.clone() for a in average]
+        if m["tempered_log_loss"] < best[0]:
+            best, kept = (m["tempered_log_loss"], progress), [a.clone() for a in average]
         _put(trained, live)
         took = time.monotonic() - started
         line = {
@@ -248,7 +248,7 @@ def train_once(
     groups_of = {"dev": DEV, "unseen": UNSEEN}
     for name, wanted in groups_of.items():
         line[name] = {layout: accuracy(measured.cases, a, wanted) for layout, a in arrays.items()}
-    line["kept"] = {"dev_log_loss": best[0], "progress": best[1]}
+    line["kept"] = {"dev_tempered_log_loss": best[0], "progress": best[1]}
     (run / "result.json").write_text(json.dumps(line, indent=1))
     weights = {k: v.half().cpu().contiguous() for k, v in model.state_dict().items()}
     save_file(weights, run / "weights.safetensors")

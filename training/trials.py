@@ -17,12 +17,16 @@ import torch
 
 from .train import Settings, train
 
-MPNET, SMALL = Settings("mpnet", lr=1e-4, batch_tokens=16384), Settings("e5", lr=2e-4, batch_tokens=16384)
+MPNET, SMALL = (
+    Settings("mpnet", layout="apart", lr=1e-4, batch_tokens=16384),
+    Settings("e5", layout="apart", lr=2e-4, batch_tokens=16384),
+)
 TRIALS: dict[str, Settings] = {
     "mpnet-full": replace(MPNET, layout="full"),
     "mpnet-apart": MPNET,
     "mpnet-blind": replace(MPNET, layout="blind"),
     "mpnet-mixed": replace(MPNET, blind_share=0.3),
+    "mpnet-state-first": replace(MPNET, layout="state_first"),
     "mpnet-apart-lr2": replace(MPNET, lr=1.6e-4),
     "mpnet-apart-no-dropout": replace(MPNET, dropout=0.0),
     "mpnet-apart-no-made": replace(MPNET, made_weight=0.0),

@@ -114,6 +114,31 @@ def canvas_size(question: CompiledQuestion) -> int:
     return len(question.head) + 2 + sum(len(option) + 1 for option in question.options)
 
 
+def test_a_state_that_stands_first_sees_only_itself_and_serves_every_question() -> None:
+    canvas = word_canvas(WORDS, layout="state_first")
+    state = canvas.encode_state("the site is down")
+    questions = [canvas.compile(Choice({"billing": "money", "outage": None}, "which team")), canvas.compile(Noul("is it calm"))]
+    row = canvas.row([(q, (0, 1)) for q in questions], state)
+    assert row.positions is not None and row.sees is not None and row.segments is not None
+    assert row.canvas[:6].tolist() == [BOS, *ids(canvas, "the site is down"), SEP]
+    sees = row.sees[row.segments][:, row.segments]
+    assert sees[:, :6].all()
+    assert not sees[:6, 6:].any()
+    at = 6
+    for question in questions:
+        alone = canvas.row([(question, (0, 1))], state)
+        assert alone.positions is not None and alone.sees is not None and alone.segments is not None
+        n = len(alone.canvas) - 6
+        assert row.canvas[at : at + n].tolist() == alone.canvas[6:].tolist()
+        assert row.positions[at : at + n].tolist() == alone.positions[6:].tolist()
+        alone_sees = alone.sees[alone.segments][:, alone.segments]
+        assert (sees[at : at + n, at : at + n] == alone_sees[6:, 6:]).all()
+        assert not sees[at : at + n, 6:at].any()
+        assert not sees[at : at + n, at + n :].any()
+        at += n
+    assert at == len(row.canvas)
+
+
 def test_packed_questions_share_one_state(canvas: MarkerCanvas) -> None:
     questions = [canvas.compile(Noul("is it down")), canvas.compile(Score(["calm", "angry"], "which"))]
     state = canvas.encode_state("the site")

@@ -54,7 +54,7 @@ def encoder(tokenizer: Tokenizer) -> Encoder:
     return model
 
 
-@pytest.mark.parametrize("layout", ["full", "apart"])
+@pytest.mark.parametrize("layout", ["full", "apart", "state_first"])
 def test_a_training_row_is_the_row_that_is_served(tokenizer: Tokenizer, layout: str) -> None:
     rows = rows_of(tokenizer, layout)
     batch = rows.batch(np.arange(len(QUESTIONS)))

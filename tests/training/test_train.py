@@ -25,10 +25,10 @@ from training.transport import pack8, save_parts
 
 SETTINGS = Settings(
     "tiny",
-    layout="apart",
+    layout="state_first",
     lr=4e-3,
     batch_tokens=3000,
-    tokens=9e4,
+    tokens=2e5,
     dropout=0.0,
     warmup=20,
     easy=0,

@@ -2,13 +2,16 @@
 
 A question is laid as ``<s> instructions </s> option_1 <mask> option_2 <mask> ...``, a row as its questions, then
 ``</s> state </s>``; the marker after each option is its slot. Every row of a question repeats its instructions; options
-or the state may be spread over several rows. Two layouts (`MarkerForm.layout`) say who sees whom:
+or the state may be spread over several rows. Three layouts (`MarkerForm.layout`) say who sees whom:
 
 - ``full``: positions run on, everything sees everything.
 - ``apart``: the options of a question start at the same position, right after its instructions, and see the instructions,
   the state and themselves; so their order cannot matter. Instructions see their own options and the state. The state
   starts after the longest question and sees all; in a packed row it sees only itself, so that nothing of one question
   reaches another.
+- ``state_first``: ``<s> state </s>`` comes first and sees only itself. Every question, ``</s> instructions </s> options``, starts
+  at the position after it and is read as in ``apart``. So questions that share a row do not change one another's reading, and
+  one reading of the state serves them all.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ from ..planning.lengths import Lengths, RowForm
 from ..questions import Question, question_type
 from .text import option_texts, render
 
-Layout: TypeAlias = Literal["full", "apart"]
+Layout: TypeAlias = Literal["full", "apart", "state_first"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,13 @@ class MarkerCanvas:
         tokenizer.no_truncation()
         tokenizer.encode_special_tokens = True
         self.form = form
-        self.row_form = RowForm(form.window, form.longest or form.window, frame=2, shared=form.layout == "apart")
+        self.row_form = RowForm(
+            form.window,
+            form.longest or form.window,
+            frame=2,
+            shared=form.layout != "full",
+            together=form.layout == "state_first",
+        )
         self._tokenizer = tokenizer
         self._cache: OrderedDict[str, CompiledQuestion] = OrderedDict()
         self._cached_tokens = 0
@@ -135,24 +144,29 @@ class MarkerCanvas:
 
         Args:
             packed: whether the row is read so that questions do not reach one another through the state (layout
-                ``apart``; in ``full`` everything sees everything).
+                ``apart``; in ``full`` everything sees everything, in ``state_first`` they never do).
             seed, draw: not used, markers hold no noise.
         """
         pieces = _Pieces()
-        sep, marker = np.array([self.form.sep], np.int32), np.array([self.form.mask], np.int32)
-        bos = np.array([self.form.bos], np.int32)
-        apart = self.form.layout == "apart"
-        deepest = 0
+        bos, sep, marker = (np.array([x], np.int32) for x in (self.form.bos, self.form.sep, self.form.mask))
+        layout, start = self.form.layout, 0
+        if layout == "state_first":
+            pieces.add((bos, state, sep), 0, state=True)
+            start = len(state) + 2
+        deepest = start
         for number, (question, options) in enumerate(parts):
-            opening = bos if apart or number == 0 else sep
-            frame = pieces.add((opening, question.head, sep), 0)
-            start = len(question.head) + 2
+            opening = bos if layout == "apart" or (layout == "full" and number == 0) else sep
+            frame = pieces.add((opening, question.head, sep), start)
+            first = start + len(question.head) + 2
             for index in options:
-                pieces.add((question.options[index], marker), start, inside=frame)
-                deepest = max(deepest, start + len(question.options[index]) + 1)
+                pieces.add((question.options[index], marker), first, inside=frame)
+                deepest = max(deepest, first + len(question.options[index]) + 1)
                 pieces.slot()
-        pieces.add((sep, state, sep), deepest, state=True)
-        return pieces.read(packed) if apart else Read(pieces.tokens, tuple(pieces.slots))
+        if layout != "state_first":
+            pieces.add((sep, state, sep), deepest, state=True)
+        if layout == "full":
+            return Read(pieces.tokens, tuple(pieces.slots))
+        return pieces.read(state_sees_all=layout == "apart" and not packed)
 
     def _encode(self, texts: list[str]) -> list[Tokens]:
         return [np.array(e.ids, np.int32) for e in self._tokenizer.encode_batch(texts, add_special_tokens=False)]
@@ -191,16 +205,15 @@ class _Pieces:
         """The last token laid is a slot."""
         self.slots.append(Slot(self._count - 1))
 
-    def read(self, packed: bool) -> Read:
-        """The row in which pieces see one another as layout ``apart`` says."""
+    def read(self, state_sees_all: bool) -> Read:
+        """The row in which pieces see one another as layouts ``apart`` and ``state_first`` say."""
         n = len(self._sizes)
         frames = np.array(self._frames)
         is_frame = frames == np.arange(n)
         same = frames[:, None] == frames[None, :]
         sees = same & (is_frame[:, None] | is_frame[None, :] | np.eye(n, dtype=bool))
         sees[:, self._state] = True
-        if not packed:
-            sees[self._state] = True
+        sees[self._state] |= state_sees_all
         segments = np.repeat(np.arange(n, dtype=np.int16), self._sizes)
         return Read(self.tokens, tuple(self.slots), segments=segments, sees=sees, positions=np.concatenate(self._positions))
 

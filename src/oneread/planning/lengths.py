@@ -32,6 +32,8 @@ class RowForm:
         frame: tokens of a row beside its questions and state.
         shared: options of a question, and questions of a row, start at the same position, so that only the longest of
             them takes up positions.
+        together: questions of a row do not change one another's reading, so those with the same windows share rows in
+            every mode.
         max_options: options of one question that a row can tell apart; None for as many as fit.
         max_questions: questions of one row in packed mode; None for as many as fit.
         second_round: whether the best options of split rows are read together once more.
@@ -41,6 +43,7 @@ class RowForm:
     longest: int
     frame: int
     shared: bool = False
+    together: bool = False
     max_options: int | None = None
     max_questions: int | None = None
     second_round: bool = True

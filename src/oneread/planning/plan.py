@@ -18,6 +18,9 @@ MIN_STATE = 64
 OVERLAP = 64
 """Neighbouring windows of a long state share at least this many tokens (less where the room is small)."""
 
+STEP = 32
+"""Where questions may share rows, windows of a long state are a multiple of this many tokens, so that like questions cut it alike."""
+
 FINALISTS = 8
 """How many options of split rows are read together in the second round."""
 
@@ -52,7 +55,7 @@ class Group:
     """Questions that share rows, and how those rows are cut.
 
     Attributes:
-        questions: ids; one in independent mode.
+        questions: ids; one in independent mode, unless questions of a row do not change one another's reading.
         splits: spans of the options of a single question; one span for all where they fit, always so when packed.
         spans: windows of the state.
     """
@@ -101,9 +104,10 @@ def plan_stage(
 ) -> StagePlan:
     """Plan the questions of one stage about a state of so many tokens.
 
-    In independent mode a question's rows do not depend on the other questions. In packed mode questions share rows, in
-    even chunks (the fewest, where the state fits one window); those in `alone`, and those that no row can hold whole, get
-    rows of their own.
+    In independent mode what is read of a question does not depend on the other questions: it has rows of its own or, where
+    the reader's form allows it (`RowForm.together`), shares rows with those that cut the state as it does. In packed mode
+    questions share rows, in even chunks (the fewest, where the state fits one window). Those in `alone`, and those that no
+    row can hold whole, get rows of their own.
 
     Raises:
         InvalidRequest: instructions or an option that no row of the reader can hold; ``loc`` is
@@ -112,14 +116,19 @@ def plan_stage(
     issues = [issue for key, lengths in questions.items() for issue in _faults(key, lengths, form, state)]
     if issues:
         raise InvalidRequest(issues)
-    whole = [key for key, q in questions.items() if packed and key not in alone and _fits([q], form, state)]
-    chunked = {chunk[0]: Group(chunk, ((0, 0),), spans) for chunk, spans in _chunks(whole, questions, form, state)}
-    found = []
-    for key, lengths in questions.items():
-        if key in chunked:
-            found.append(chunked[key])
-        elif key not in whole:
-            found.append(Group((key,), *_split(lengths, form, state)))
+    free = [key for key in questions if key not in alone]
+    if form.together:
+        chunks = _together(free, questions, form, state)
+    elif packed:
+        chunks = _chunks([key for key in free if _fits([questions[key]], form, state)], questions, form, state)
+    else:
+        chunks = []
+    shared = {key: Group(chunk, ((0, 0),), spans) for chunk, spans in chunks for key in chunk}
+    found = list(
+        dict.fromkeys(
+            shared[key] if key in shared else Group((key,), *_split(lengths, form, state)) for key, lengths in questions.items()
+        )
+    )
     return StagePlan(tuple(found), {key: len(q.options) for key, q in questions.items()}, form.second_round)
 
 
@@ -197,6 +206,8 @@ def _split(lengths: Lengths, form: RowForm, state: int) -> tuple[tuple[Span, ...
         room = min(form.room([(lengths.frame, lengths.options[a:b])]) for a, b in splits)
         if room < _least(state):
             continue
+        if form.together and state > room >= 2 * STEP:
+            room -= room % STEP
         spans = windows(state, room, min(OVERLAP, room // 4))
         repeated = count * (form.frame + lengths.frame) + sum(lengths.options)
         tokens = len(spans) * repeated + count * sum(b - a for a, b in spans)
@@ -216,6 +227,28 @@ def _chunks(
             rooms = [form.room([(questions[key].frame, questions[key].options) for key in chunk]) for chunk in chunks]
             return [(chunk, windows(state, room, min(OVERLAP, room // 4))) for chunk, room in zip(chunks, rooms, strict=True)]
     return []
+
+
+def _together(
+    keys: Sequence[str], questions: Mapping[str, Lengths], form: RowForm, state: int
+) -> list[tuple[tuple[str, ...], tuple[Span, ...]]]:
+    """Runs of questions that need no splits and cut the state alike, each as long as its rows allow."""
+    alike: dict[tuple[Span, ...], list[str]] = {}
+    for key in keys:
+        splits, spans = _split(questions[key], form, state)
+        if len(splits) == 1:
+            alike.setdefault(spans, []).append(key)
+    chunks = []
+    for spans, members in alike.items():
+        widest = max(b - a for a, b in spans)
+        chunk: list[str] = []
+        for key in members:
+            if chunk and form.room([(questions[k].frame, questions[k].options) for k in (*chunk, key)]) < widest:
+                chunks.append((tuple(chunk), spans))
+                chunk = []
+            chunk.append(key)
+        chunks.append((tuple(chunk), spans))
+    return chunks
 
 
 def _too_long(loc: Loc, what: str, found: int, limit: int) -> Issue:
