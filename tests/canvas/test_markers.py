@@ -119,7 +119,9 @@ def test_a_state_that_stands_first_sees_only_itself_and_serves_every_question() 
     state = canvas.encode_state("the site is down")
     questions = [canvas.compile(Choice({"billing": "money", "outage": None}, "which team")), canvas.compile(Noul("is it calm"))]
     row = canvas.row([(q, (0, 1)) for q in questions], state)
-    assert row.positions is not None and row.sees is not None and row.segments is not None
+    assert row.positions is not None
+    assert row.sees is not None
+    assert row.segments is not None
     assert row.canvas[:6].tolist() == [BOS, *ids(canvas, "the site is down"), SEP]
     sees = row.sees[row.segments][:, row.segments]
     assert sees[:, :6].all()
@@ -127,7 +129,9 @@ def test_a_state_that_stands_first_sees_only_itself_and_serves_every_question() 
     at = 6
     for question in questions:
         alone = canvas.row([(question, (0, 1))], state)
-        assert alone.positions is not None and alone.sees is not None and alone.segments is not None
+        assert alone.positions is not None
+        assert alone.sees is not None
+        assert alone.segments is not None
         n = len(alone.canvas) - 6
         assert row.canvas[at : at + n].tolist() == alone.canvas[6:].tolist()
         assert row.positions[at : at + n].tolist() == alone.positions[6:].tolist()

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from transformers import BertConfig, BertModel, MPNetConfig, MPNetModel
 
 from bench.torch_encoder import TorchEncoder
+from oneread import Choice, Noul
 from oneread.engines.base import NO_TOKENS, Read, Slot
 from oneread.engines.embedded import EncoderModel, embedded_engine, signed_products_are_exact
 from oneread.engines.encoder import EncoderConfig, dense
 from oneread.errors import EngineError
 
+from ..fakes import word_canvas
 from .encoders import BERT, MPNET, random_row, random_weights, rounded, segmented_row
 
 CONFIGS = pytest.mark.parametrize("config", [MPNET, BERT, dataclasses.replace(BERT, gelu="tanh")], ids=["mpnet", "bert", "tanh"])
@@ -59,6 +61,25 @@ def test_segments_sight_and_positions_are_honoured_alone_and_beside_other_rows(c
     for batch in ([0], [1], [2], [3], [0, 1, 2, 3]):
         for i, reading in zip(batch, model.forward([reads[i] for i in batch]), strict=True):
             assert reading.scores == pytest.approx(expected[i], abs=1e-4)
+
+
+def test_questions_that_share_a_row_after_the_state_score_as_they_do_alone() -> None:
+    words = "which team owns it billing outage money site down the is no yes : 0 1 calm angry"
+    canvas = word_canvas(words, window=window(MPNET), layout="state_first")
+    state = canvas.encode_state("the site is down")
+    asked = [
+        Choice({"billing": "money", "outage": None, "site": "down"}, "which team owns it"),
+        Noul("is it calm"),
+        Noul("angry"),
+    ]
+    questions = [canvas.compile(question) for question in asked]
+    every = [range(len(question.options)) for question in questions]
+    model = EncoderModel(MPNET, rounded(random_weights(MPNET)), 98, threads=1)
+    alone = [model.forward([canvas.row([part], state)])[0].scores for part in zip(questions, every, strict=True)]
+    for order in ([0, 1, 2], [2, 0, 1]):
+        (together,) = model.forward([canvas.row([(questions[i], every[i]) for i in order], state)])
+        assert together.scores == pytest.approx(np.concatenate([alone[i] for i in order]), abs=1e-4)
+    assert np.concatenate(alone).std() > 0.1  # else nothing would be compared
 
 
 @torch.inference_mode()
