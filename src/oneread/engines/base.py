@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -15,6 +16,9 @@ Tokens: TypeAlias = NDArray[np.int32]
 
 Readout: TypeAlias = Literal["label", "marker"]
 """How answers are read off a slot: scores of label ids at one position, or one score for the option it marks."""
+
+PAGE = 16
+"""Tokens of a page: what prompts share is found, and computed once, in steps of this."""
 
 NO_TOKENS: Tokens = np.zeros(0, np.int32)
 NO_TOKENS.flags.writeable = False
@@ -64,6 +68,8 @@ class Read:
         sees: (s, s) bool, whether a row of segment i attends to rows of segment j; None when all see all.
         positions: (n,) int32, the position of each canvas row counted from the prompt's end; None for 0..n-1.
         images: the prompt's images, in order; none overlap.
+        steps: denoising steps; before the last one only the slots change, every other position stays as it is.
+        full: whether the reading also names the most probable token of the whole vocabulary at each slot.
     """
 
     canvas: Tokens
@@ -73,6 +79,8 @@ class Read:
     sees: NDArray[np.bool_] | None = None
     positions: NDArray[np.int32] | None = None
     images: tuple[PromptImage, ...] = ()
+    steps: int = 1
+    full: bool = False
 
     @property
     def tokens(self) -> int:
@@ -90,12 +98,14 @@ class Reading:
         log_sum_exp: float32 (slots,), over the full vocabulary at each slot; None for markers, which have none.
         tokens_reused: prompt tokens whose keys and values came from a cache.
         waited_s: how long the read waited for its pass, where the engine knows.
+        tops: int32 (slots,), the most probable token id of the whole vocabulary; None unless `Read.full` asks for it.
     """
 
     scores: NDArray[np.float32]
     log_sum_exp: NDArray[np.float32] | None = None
     tokens_reused: int = 0
     waited_s: float = 0.0
+    tops: NDArray[np.int32] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +119,7 @@ class Capabilities:
         images: whether a prompt may hold images.
         generation: whether it can write text.
         steps: the most denoising steps of one read with all but the slots pinned.
+        full: whether it can name the most probable token of the whole vocabulary at a slot.
     """
 
     readout: Readout
@@ -117,6 +128,7 @@ class Capabilities:
     images: bool = False
     generation: bool = False
     steps: int = 1
+    full: bool = False
 
 
 class Engine(Protocol):
@@ -140,7 +152,9 @@ class Engine(Protocol):
 class Writer(Protocol):
     """What an engine that can write text does beside its reads (`Capabilities.generation`)."""
 
-    def generate(self, prompt: Tokens, max_tokens: int, seed: int, images: tuple[PromptImage, ...] = ()) -> Iterator[Tokens]:
+    def generate(
+        self, prompt: Tokens, max_tokens: int, seed: int, images: tuple[PromptImage, ...] = (), ends: tuple[int, ...] = ()
+    ) -> Iterator[Tokens]:
         """Write text after a prompt: the token ids of each block as it is done, without the token that ends the text.
 
         Blocks while a block is written; reads of others run in between. Closing the iterator ends the writing.
@@ -148,9 +162,28 @@ class Writer(Protocol):
         Args:
             max_tokens: at least 1; the last block is cut there.
             seed: same prompt, seed and device: same text.
+            ends: tokens that end the text beside the model's own.
 
         Raises:
             EngineError: prompt and text are longer than the engine's window, or the engine failed.
+        """
+        ...
+
+    @property
+    def passes(self) -> float:
+        """How often, at most, a token goes through the model until it stands: what admission counts."""
+        ...
+
+
+class Eyes(Protocol):
+    """What prepares images for an engine that takes them (`Capabilities.images`)."""
+
+    def see(self, data: bytes, width: int, height: int, budget: int) -> PromptImage:
+        """Decode an image file and cut it into at most `budget` soft tokens. Its `start` is 0.
+
+        Raises:
+            ValueError: the file is broken, is not of this size, or is too long and thin for the budget; the message says
+                which and holds nothing of the file.
         """
         ...
 
@@ -162,7 +195,8 @@ class LocalModel(Protocol):
     def capabilities(self) -> Capabilities: ...
 
     def bucket(self, read: Read) -> int:
-        """The padded length this read runs at; only reads of one bucket share a pass."""
+        """The padded length this read runs at; only reads of one bucket share a pass. 0 where nothing is padded, and reads
+        of any length share a pass."""
         ...
 
     def forward(self, reads: Sequence[Read]) -> list[Reading]:
@@ -170,3 +204,21 @@ class LocalModel(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+def new_tokens(read: Read, before: Read | None) -> int:
+    """At most so many tokens of a read must be computed in a pass that also holds the read before it.
+
+    What their prompts share is computed once, up to the page (`PAGE` tokens) in which they part.
+    """
+    if before is None:
+        return read.tokens
+    length = min(len(read.prompt), len(before.prompt))
+    apart = np.flatnonzero(read.prompt[:length] != before.prompt[:length])
+    shared = int(apart[0]) if len(apart) else length
+    for one, other in zip_longest(read.images, before.images):
+        if one is None or other is None or (one.start, one.digest) != (other.start, other.digest):
+            shared = min(shared, *(image.start for image in (one, other) if image is not None))
+            break
+    whole = shared == len(read.prompt) == len(before.prompt)
+    return read.tokens - (shared if whole else max(0, shared - PAGE + 1))

@@ -16,8 +16,9 @@ from transformers.models.diffusion_gemma.generation_diffusion_gemma import (
 
 from oneread.engines.onepass.config import read_config
 from oneread.engines.onepass.engine import OnePassModel
-from oneread.engines.onepass.generation import Sampler, generate, read_sampler
+from oneread.engines.onepass.generation import generate
 from oneread.engines.onepass.options import Options
+from oneread.engines.onepass.sampler import Sampler, read_sampler
 from oneread.engines.onepass.weights import load_weights
 from oneread.errors import EngineError, ReaderError
 

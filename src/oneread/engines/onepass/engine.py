@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ...errors import EngineError, MissingExtra
-from ..base import Capabilities, Read, Reading
+from ..base import PAGE, Capabilities, Read, Reading, new_tokens
 from .diffusion_gemma import Steps, Weights, forward
 from .graphs import Graphs
 from .head import cap, logits, read_slots
 from .linear import FP8
 from .options import Options
 from .packing import Layout, Pack, pack_reads
-from .prefix import PAGE, PrefixCache, PrefixStats, page_keys
+from .prefix import PrefixCache, PrefixStats, page_keys
+from .refine import read_in_steps
+from .sampler import Sampler
 from .store import KeyValueStore
 from .transfer import DeviceBlock, Sizes, read_block, write_block
 from .vision import VisionTower, image_rows
@@ -32,11 +34,15 @@ class OnePassModel:
         weights: on the device that everything runs on.
         options: choices of speed and memory.
         vision: the image tower, or None for a reader of text.
+        sampler: of text, and of reads of several steps.
     """
 
-    def __init__(self, weights: Weights, options: Options, vision: VisionTower | None = None) -> None:
+    def __init__(
+        self, weights: Weights, options: Options, vision: VisionTower | None = None, sampler: Sampler | None = None
+    ) -> None:
         config = weights.config
         self.weights, self.options, self.vision = weights, options, vision
+        self.sampler = sampler or Sampler()
         element = weights.embedding.element_size()
         pages = options.kv_bytes // (config.kv_row_bytes(element) * PAGE)
         # One row more than a pass may use, for what pads it.
@@ -55,7 +61,8 @@ class OnePassModel:
         """Labels under noise. The longest read is what the model's positions and the store's pages allow."""
         room = self.options.rows + self.prefix.stats.capacity * PAGE
         window = min(self.weights.config.positions, room)
-        return Capabilities("label", window, noise=True, images=self.vision is not None, generation=True)
+        images, steps = self.vision is not None, self.sampler.steps
+        return Capabilities("label", window, noise=True, images=images, generation=True, steps=steps, full=True)
 
     @property
     def prefix_stats(self) -> PrefixStats:
@@ -78,10 +85,16 @@ class OnePassModel:
                 raise EngineError("the engine is closed")
             for read in reads:
                 self._check(read)
-            readings: list[Reading] = []
-            for group in self._groups(reads):
-                readings += self._pass(group)
-            return readings
+            kinds: dict[tuple[int, bool], list[int]] = {}
+            for index, read in enumerate(reads):
+                kinds.setdefault((read.steps, read.full), []).append(index)
+            readings: dict[int, Reading] = {}
+            for (steps, full), members in kinds.items():
+                found: list[Reading] = []
+                for group in self._groups([reads[index] for index in members]):
+                    found += self._pass(group) if steps == 1 and not full else read_in_steps(self, group, steps)
+                readings.update(zip(members, found, strict=True))
+            return [readings[index] for index in range(len(reads))]
 
     @torch.inference_mode()
     def warm_up(self, progress: bool = False) -> None:
@@ -113,7 +126,7 @@ class OnePassModel:
         group: list[Read] = []
         rows = 0
         for read in reads:
-            size = read.tokens
+            size = new_tokens(read, group[-1] if group else None)
             if size > self.options.rows:
                 size = self._prefill(read)
             if rows + size > self.options.rows and group:
@@ -153,9 +166,29 @@ class OnePassModel:
             if read.tokens > self.options.rows:
                 self._prefill(read)
             with self._packed([read]) as pack:
-                hidden = self._forward(self._transfer(pack, soft))[-len(read.canvas) :]
+                # The canvas is a pass's last rows; what stands before it is prompt, which takes no part in this.
+                rows = None if soft is None else torch.nn.functional.pad(soft, (0, 0, pack.rows - len(soft), 0))
+                hidden = self._forward(self._transfer(pack, rows))[-len(read.canvas) :]
                 weights = self.weights
                 return cap(logits(self._steps.norm(hidden, weights.norm), weights.embedding), weights.config.softcap)
+
+    def read_hidden(self, reads: Sequence[Read], soft: Tensor | None) -> tuple[list[Reading], Tensor]:
+        """One pass: readings, and the (slots, hidden) they were read off, after the final norm. For `read_in_steps`.
+
+        Args:
+            soft: (slots, hidden), what the slots are conditioned on; None on a first step.
+        """
+        weights = self.weights
+        with self._packed(reads) as pack:
+            rows: Tensor | None = None
+            if soft is not None:
+                rows = torch.zeros(pack.rows, soft.shape[1], dtype=soft.dtype, device=soft.device)
+                rows[torch.from_numpy(pack.slot_rows).long().to(soft.device)] = soft
+            device = self._transfer(pack, rows)
+            hidden = self._steps.norm(self._forward(device)[device.slot_rows.long()], weights.norm)
+            block = read_slots(hidden, weights.embedding, device.labels, device.label_slots, weights.config.softcap)
+        scores = block.cpu().numpy()
+        return _readings(reads, pack, scores[: len(pack.labels)], scores[len(pack.labels) :]), hidden
 
     def expected_embeddings(self, scores: Tensor) -> Tensor:
         """Logits (rows, vocab) -> the embedding each row expects under them, (rows, hidden)."""
@@ -176,13 +209,7 @@ class OnePassModel:
     def _pass(self, reads: Sequence[Read]) -> list[Reading]:
         with self._packed(reads) as pack:
             scores, log_sum_exp = self._run(pack)
-        readings, label, slot = [], 0, 0
-        for read, reused in zip(reads, pack.reused, strict=True):
-            labels = sum(len(s.labels) for s in read.slots)
-            own = slice(label, label + labels), slice(slot, slot + len(read.slots))
-            readings.append(Reading(scores[own[0]], log_sum_exp[own[1]], reused))
-            label, slot = own[0].stop, own[1].stop
-        return readings
+        return _readings(reads, pack, scores, log_sum_exp)
 
     @torch.inference_mode()
     def _run(self, pack: Pack) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -212,10 +239,19 @@ class OnePassModel:
         device = read_block(torch.from_numpy(host).to(self.weights.device), sizes)
         if pack.images and self.vision is not None:
             device.batch.image_rows, device.batch.image_values = image_rows(pack.images, self.vision)
-        if soft is not None:
-            # The canvas is a pass's last rows; what stands before it is prompt, which takes no part in this.
-            device.batch.soft = torch.nn.functional.pad(soft, (0, 0, pack.rows - len(soft), 0))
+        device.batch.soft = soft
         return device
+
+
+def _readings(reads: Sequence[Read], pack: Pack, scores: NDArray[np.float32], log_sum_exp: NDArray[np.float32]) -> list[Reading]:
+    """A pass's results, read by read."""
+    readings, label, slot = [], 0, 0
+    for read, reused in zip(reads, pack.reused, strict=True):
+        labels = sum(len(s.labels) for s in read.slots)
+        own = slice(label, label + labels), slice(slot, slot + len(read.slots))
+        readings.append(Reading(scores[own[0]], log_sum_exp[own[1]], reused))
+        label, slot = own[0].stop, own[1].stop
+    return readings
 
 
 def _steps(options: Options, weights: Weights) -> Steps:

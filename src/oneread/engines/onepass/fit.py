@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import ReaderError
+from ..base import PAGE
 from .checkpoint import list_tensors
 from .config import Config
 from .options import Options
-from .prefix import PAGE
 
 GIB = 2**30
 CONTEXT = 700 * 2**20

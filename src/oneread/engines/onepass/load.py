@@ -11,6 +11,7 @@ from .config import read_config
 from .engine import OnePassModel
 from .fit import Fit, check_fit, measure_fit
 from .options import Options
+from .sampler import read_sampler
 from .vision import load_vision
 from .weights import expert_form, load_weights
 
@@ -45,7 +46,7 @@ def load_onepass(
     check_fit(fit_on(folder, where, options, images))
     weights = load_weights(folder, config, where, dtype, progress)
     vision = load_vision(folder, config, where, weights.dtype) if images else None
-    model = OnePassModel(weights, options, vision)
+    model = OnePassModel(weights, options, vision, read_sampler(folder))
     model.warm_up(progress)
     return model
 

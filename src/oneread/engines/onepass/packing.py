@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import EngineError
-from ..base import PromptImage, Read
-from .prefix import PAGE, Page, PageKey, PrefixCache, page_keys
+from ..base import PAGE, PromptImage, Read
+from .prefix import Page, PageKey, PrefixCache, page_keys
 
 Ints = NDArray[np.int32]
 

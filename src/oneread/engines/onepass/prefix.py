@@ -1,8 +1,9 @@
 """Which prompt pages are cached: a tree of pages, each found by the exact tokens that lead to it. Knows no tensors.
 
-A prompt is cut into pages of at most `PAGE` tokens; its last page may be shorter. A page's keys and values depend on nothing but
-the tokens from the prompt's start to its own end (and on the whole of any image it touches, which is part of its key), so
-a page found again serves as it is. Pages are written once, by the pass that computed them, and never again.
+A prompt is cut into pages of at most `PAGE` tokens, which is also how many rows of the store a page has; its last page may
+be shorter. A page's keys and values depend on nothing but the tokens from the prompt's start to its own end (and on the
+whole of any image it touches, which is part of its key), so a page found again serves as it is. Pages are written once, by
+the pass that computed them, and never again.
 """
 
 from __future__ import annotations
@@ -14,10 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..base import PromptImage, Tokens
-
-PAGE = 16
-"""Most tokens of a page, and rows of the store it takes."""
+from ..base import PAGE, PromptImage, Tokens
 
 PageKey: TypeAlias = tuple[int, int, bytes]
 """Start in the prompt, length, and the bytes that tell a page from its siblings."""

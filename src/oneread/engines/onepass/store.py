@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from ..base import PAGE
 from .config import Config, LayerKind
-from .prefix import PAGE
 
 
 class KeyValueStore:
