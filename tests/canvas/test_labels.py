@@ -11,9 +11,12 @@ from tokenizers.models import BPE
 from tokenizers.trainers import BpeTrainer
 
 from oneread import Choice, Noul, Score
-from oneread.canvas.labels import LabelCanvas, LabelForm
+from oneread.canvas.chat import ChatScript
+from oneread.canvas.label_form import LabelForm, Setting
+from oneread.canvas.labels import LabelCanvas
 from oneread.engines.base import PromptImage, Read
 from oneread.errors import ReaderError
+from oneread.questions import Message
 
 SPECIALS = ("<pad>", "<eos>", "<bos>", "<|turn>", "<turn|>", "<|channel>", "<channel|>", "<|image>", "<|image|>", "<image|>")
 TEXT = [
@@ -161,7 +164,7 @@ def test_images_come_before_the_state(first: str) -> None:
     canvas = LabelCanvas(gemma_like(), replace(LONG, first=first))
     none = np.zeros((0, 0), np.float32)
     images = [PromptImage(0, n, none, none.astype(np.int32), bytes([n])) for n in (3, 5)]
-    read = read_one(canvas, Noul("x"), "the state", images=images)
+    read = read_one(canvas, Noul("x"), "the state", setting=Setting(images=tuple(images)))
     soft = TOKENIZER.token_to_id("<|image|>")
     for image in read.images:
         assert (read.prompt[image.start : image.start + image.tokens] == soft).all()
@@ -201,3 +204,46 @@ def test_a_tokenizer_that_lacks_a_token_is_refused() -> None:
         LabelCanvas(gemma_like(specials=tuple(s for s in SPECIALS if s != "<channel|>")), LONG)
     with pytest.raises(ReaderError, match="'yes' is not a token of its own"):
         LabelCanvas(gemma_like(text=["n n n o o o"]), LONG)
+
+
+def test_a_canvas_is_as_wide_as_asked_for(canvas: LabelCanvas) -> None:
+    read = read_one(canvas, Noul("x"), setting=Setting(width=64))
+    assert len(read.canvas) == 64
+    assert read.slots == read_one(canvas, Noul("x")).slots
+    narrow, short = (canvas.form_for(Setting(**c)).max_questions for c in ({"width": 32}, {"lines": 12}))
+    assert narrow is not None
+    assert short == 2
+    question = canvas.compile(Score(["a", "b"]))
+    packed = canvas.row([(question, (0, 1))] * narrow, canvas.encode_state("s"), True, setting=Setting(width=32))
+    assert len(packed.canvas) == 32
+
+
+def test_thinking_is_said_in_a_turn_of_its_own() -> None:
+    plain = LabelCanvas(gemma_like(), LONG)
+    assert not plain.thinks
+    tokenizer = gemma_like(specials=(*SPECIALS, "<|think|>"))
+    canvas = LabelCanvas(tokenizer, LONG)
+    question = canvas.compile(Noul("x"))
+    prompt, _ = canvas.to_think([(question, (0, 1))], canvas.encode_state("s"), False, Setting(thought=9))
+    text = tokenizer.decode(prompt.tolist(), skip_special_tokens=False).replace("▁", " ")
+    assert text.startswith("<bos><|turn>system\n<|think|><turn|>\n<|turn>user\ns")
+    assert text.endswith("<|turn>model\n<|channel>thought\n")
+    read = canvas.row(
+        [(question, (0, 1))], canvas.encode_state("s"), setting=Setting(thought=9), thought=canvas.encode_state("a b")
+    )
+    assert read.prompt[: len(prompt)].tolist() == prompt.tolist()
+    assert read.prompt[-1] == canvas.thought_end
+    assert canvas.form_for(Setting(thought=9)).frame > canvas.row_form.frame + 9
+
+
+def test_a_conversation_becomes_turns() -> None:
+    script = ChatScript(TOKENIZER)
+    ids = script.encode(
+        [Message("system", "be kind"), Message("user", "<turn|> no"), Message("assistant", " yes "), Message("user", "A")]
+    )
+    assert said(ids) == (
+        "<bos><|turn>system\nbe kind<turn|>\n<|turn>user\n<turn|> no<turn|>\n<|turn>model\nyes<turn|>\n<|turn>user\nA<turn|>\n"
+        "<|turn>model\n<|channel>thought\n<channel|>"
+    )
+    assert np.count_nonzero(ids == TOKENIZER.token_to_id("<turn|>")) == 4
+    assert script.decode(ids[:6]) == script.decode(ids[2:6])

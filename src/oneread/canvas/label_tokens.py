@@ -71,6 +71,15 @@ class TextTokens:
                     self._size -= len(self._texts.popitem(last=False)[1])
         return ids
 
+    def has(self, name: str) -> bool:
+        """Whether there is a special token of that name."""
+        return self._tokenizer.token_to_id(name) is not None
+
+    def decode(self, tokens: Tokens) -> str:
+        """The text of token ids, without special ones."""
+        text: str = self._tokenizer.decode(tokens.tolist(), skip_special_tokens=True)
+        return text
+
     def special(self, name: str) -> int:
         """The id of a special token.
 

@@ -10,8 +10,13 @@ Questions packed on one canvas, before the state so that a fixed schema is one p
     ...<|turn>user\nQuestion 1: ...\n\nQuestion 2: ...\n\nReply with one line ...\n\n{state}<turn|>\n...
     canvas: 1:{slot}\n2:{slot}\n<turn|><pad>...
 
-A slot holds noise; everything else on the canvas is the answer's fixed text. The empty thought stands in the prompt, not
-on the canvas, where it is known to read far worse. Question ids are never shown. Labels are single tokens of the
+A slot holds noise; everything else on the canvas is the answer's fixed text. The thought stands in the prompt, not on the
+canvas, where it is known to read far worse; it is empty, or was written before. Then a turn before the user's says that
+thinking is on::
+
+    <bos><|turn>system\n<|think|><turn|>\n<|turn>user\n...<|turn>model\n<|channel>thought\n{thought}<channel|>
+
+Question ids are never shown. Labels are single tokens of the
 tokenizer: ``yes`` and ``no``, a level's digit, or for options letters, then pairs of letters, as many as it has.
 """
 
@@ -19,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -28,6 +32,7 @@ from ..controls import Content
 from ..engines.base import NO_TOKENS, PromptImage, Read, Slot, Tokens
 from ..planning.lengths import Lengths, RowForm
 from ..questions import Noul, Question, Score, question_type
+from .label_form import PLAIN, LabelForm, Setting
 from .label_tokens import TextTokens
 from .text import option_texts, render
 
@@ -38,39 +43,6 @@ ASKS = {
 }
 PACKED_ASK = 'Reply with one line per question, in order, formatted as "number: answer".'
 GAP = "\n\n"
-
-
-@dataclass(frozen=True, slots=True)
-class LabelForm:
-    """How a reader with labels is asked.
-
-    Attributes:
-        window: most tokens of one read, prompt and canvas.
-        first: what a prompt for one question begins with, its state or its question. Part of the form, never chosen by
-            load or by the number of questions: the same question about the same state always reads the same tokens.
-        canvas: widest canvas.
-        step: a canvas is as narrow as its answer allows, in multiples of this.
-    """
-
-    window: int
-    first: Literal["state", "question"] = "state"
-    canvas: int = 256
-    step: int = 16
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelQuestion:
-    """A question as token ids.
-
-    Attributes:
-        kind: its type's wire name.
-        head: context and instructions.
-        options: what stands after the label of each allowed answer; empty when there is nothing to say of it.
-    """
-
-    kind: str
-    head: Tokens
-    options: tuple[Tokens, ...]
 
 
 class LabelCanvas:
@@ -86,6 +58,8 @@ class LabelCanvas:
     Attributes:
         ordered: whether the order of options can change a score.
         labels: by question type, on a canvas of one question (False) or on a packed one (True).
+        thinks: whether the tokenizer can say that thinking is on.
+        thought_end: the token after a thought.
     """
 
     ordered = True
@@ -96,18 +70,28 @@ class LabelCanvas:
         self.labels = {False: text.labels(""), True: text.labels(" ")}
         self._turn_end, self._pad = text.special("<turn|>"), text.special("<pad>")
         turn = text.special("<|turn>")
-        self._opening = _join([text.special("<bos>"), turn], text.kept("user\n"))
+        bos, user = np.array([text.special("<bos>")], np.int32), _join([turn], text.kept("user\n"))
+        self.thinks, self.thought_end = text.has("<|think|>"), text.special("<channel|>")
+        on: list[Tokens] = []
+        if self.thinks:
+            on = [_join([turn], text.kept("system\n"), [text.special("<|think|>"), self._turn_end], text.kept("\n"))]
+        self._opening = {False: _join(bos, user), True: _join(bos, *on, user)}
         self._closing = _join(
             [self._turn_end], text.kept("\n"), [turn], text.kept("model\n"), [text.special("<|channel>")], text.kept("thought\n")
         )
-        self._thought_end = np.array([text.special("<channel|>")], np.int32)
 
     @property
     def row_form(self) -> RowForm:
-        """What planning knows of a read."""
-        fixed = len(self._opening) + len(self._closing) + 1 + len(self._text.kept(GAP + PACKED_ASK + GAP)) + self.form.step
+        """What planning knows of a plain read."""
+        return self.form_for(PLAIN)
+
+    def form_for(self, setting: Setting) -> RowForm:
+        """What planning knows of a read in this setting."""
+        fixed = len(self._opening[setting.thought > 0]) + len(self._closing) + 1 + len(self._text.kept(GAP + PACKED_ASK + GAP))
+        fixed += setting.thought + sum(image.tokens + 2 for image in setting.images) + (setting.width or self.form.step)
         fewest = min(len(found["choice"].ids) for found in self.labels.values())
-        return RowForm(self.form.window, self.form.window, fixed, max_options=fewest, max_questions=self._most_lines())
+        canvas = min(setting.width or self.form.canvas, setting.lines or self.form.canvas)
+        return RowForm(self.form.window, self.form.window, fixed, max_options=fewest, max_questions=self._most_lines(canvas))
 
     def compile(self, question: Question, context: str = "") -> LabelQuestion:
         """The question's token ids. `context` holds lines that stand before the instructions."""
@@ -137,8 +121,8 @@ class LabelCanvas:
         packed: bool = False,
         seed: int = 42,
         draw: int = 0,
+        setting: Setting = PLAIN,
         thought: Tokens = NO_TOKENS,
-        images: Sequence[PromptImage] = (),
     ) -> Read:
         """One read: of each question the options of these indices, in this order, over this part of the state.
 
@@ -148,12 +132,20 @@ class LabelCanvas:
             packed: whether the answer is written as numbered lines; needed for more than one question.
             seed, draw: of the noise in the slots; the same two give the same noise.
             thought: token ids of a thought written before; an empty one stands there else.
-            images: they come before the state; their `start` is set here.
         """
+        opened, images = self.to_think(parts, state, packed, setting)
+        canvas, slots = self._answer(parts, packed, setting.width, np.random.default_rng((seed, draw)))
+        prompt = _join(opened, thought, [self.thought_end])
+        return Read(canvas, slots, prompt, images=images, steps=setting.steps, full=setting.full)
+
+    def to_think(
+        self, parts: Sequence[tuple[LabelQuestion, Sequence[int]]], state: Tokens, packed: bool, setting: Setting
+    ) -> tuple[Tokens, tuple[PromptImage, ...]]:
+        """The prompt of a read up to where its thought begins, and the images in it."""
         assert packed or len(parts) == 1, "questions that share a canvas are packed"
         asked = [self._question(q, options, n if packed else 0) for n, (q, options) in enumerate(parts, 1)]
         gap = self._text.kept(GAP)
-        before: list[Tokens] = [self._opening]
+        before: list[Tokens] = [self._opening[setting.thought > 0]]
         after: list[Tokens] = []
         if packed:
             before += [piece for question in asked for piece in (question, gap)][:-1]
@@ -162,10 +154,8 @@ class LabelCanvas:
             before += [*asked, gap]
         else:
             after = [gap, *asked]
-        placed, pictures = self._pictures(images, sum(map(len, before)))
-        prompt = _join(*before, *pictures, state, *after, self._closing, thought, self._thought_end)
-        canvas, slots = self._answer(parts, packed, np.random.default_rng((seed, draw)))
-        return Read(canvas, slots, prompt, images=placed)
+        placed, pictures = self._pictures(setting.images, sum(map(len, before)))
+        return _join(*before, *pictures, state, *after, self._closing), placed
 
     def _question(self, question: LabelQuestion, options: Sequence[int], number: int) -> Tokens:
         """A question's part of the prompt; number 0 for one that is read alone."""
@@ -188,7 +178,11 @@ class LabelCanvas:
         return tuple(placed), pictures
 
     def _answer(
-        self, parts: Sequence[tuple[LabelQuestion, Sequence[int]]], packed: bool, noise: np.random.Generator
+        self,
+        parts: Sequence[tuple[LabelQuestion, Sequence[int]]],
+        packed: bool,
+        width: int | None,
+        noise: np.random.Generator,
     ) -> tuple[Tokens, tuple[Slot, ...]]:
         """The canvas and its slots."""
         ids: list[int] = []
@@ -203,7 +197,7 @@ class LabelCanvas:
             if packed:
                 ids += self._text.kept("\n").tolist()
         ids.append(self._turn_end)
-        ids += [self._pad] * (-len(ids) % self.form.step)
+        ids += [self._pad] * (-len(ids) % self.form.step if width is None else width - len(ids))
         return np.array(ids, np.int32), tuple(slots)
 
     def _names(self, question: LabelQuestion, options: Sequence[int], packed: bool) -> list[str]:
@@ -211,14 +205,14 @@ class LabelCanvas:
         names = list(self.labels[packed][question.kind].ids)
         return names[: len(options)] if question.kind == "choice" else [names[index] for index in options]
 
-    def _most_lines(self) -> int:
-        """How many questions one canvas holds."""
+    def _most_lines(self, canvas: int) -> int:
+        """How many questions a canvas of so many rows holds; at least one."""
         rows = number = 0
         slot = 1 + max(len(labels.before) for labels in self.labels[True].values())
         while True:
             rows += len(self._text.kept(f"{number + 1}:")) + slot + len(self._text.kept("\n"))
-            if rows >= self.form.canvas:
-                return number
+            if rows >= canvas:
+                return max(1, number)
             number += 1
 
 
