@@ -45,6 +45,21 @@ PACKED_ASK = 'Reply with one line per question, in order, formatted as "number: 
 GAP = "\n\n"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelQuestion:
+    """A question as token ids.
+
+    Attributes:
+        kind: its type's wire name.
+        head: context and instructions.
+        options: what stands after the label of each allowed answer; empty when there is nothing to say of it.
+    """
+
+    kind: str
+    head: Tokens
+    options: tuple[Tokens, ...]
+
+
 class LabelCanvas:
     """Compiles questions and states for one tokenizer, and lays them into reads. Safe to use from any thread.
 
