@@ -2,7 +2,8 @@
 """Made cases: templates and slots written for this project, so that no foreign text is copied.
 
 They cover what public sets lack: support tickets in several languages with urgency, tone and routing at once; logs, test
-failures and incidents; prompt injection with hard negatives; commits, approvals, records. Task names start with ``made:``.
+failures and incidents; prompt injection with hard negatives; commits, approvals, records. Spam, tone and toxicity, of which
+public sets hold little or nothing that may be trained on, make nearly half of all cases. Task names start with ``made:``.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import random
 from collections.abc import Iterator
 
 from ..corpus import Example
-from . import machines, messages, records, tickets
+from . import machines, mail, messages, posts, records, stories, tickets, tone
 
 SOURCES = (tickets.ticket, tickets.ticket, tickets.ticket, machines.log_line, machines.failure, machines.incident, machines.commit,
-           messages.mail, messages.injection, messages.moderation, messages.intent, messages.review, records.order, records.agent, records.policy)  # fmt: skip
+           messages.mail, messages.injection, messages.moderation, messages.intent, messages.review, records.order, records.agent, records.policy,
+           *[mail.message] * 6, *[posts.post] * 3, tone.tone, tone.tone, tone.hurry, stories.story, stories.story)  # fmt: skip
 
 
 def generate(states: int, seed: int) -> Iterator[Example]:

@@ -1,0 +1,159 @@
+# ruff: noqa: E501  (a table of texts, one a line)
+"""Posts that demean a group, posts that are rude or profane without that, and fine ones that mention groups, complain or swear."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from ..corpus import Example
+from .ask import Label, choice, noul, score, wrap
+from .spin import spin
+
+GROUPS = """immigrants|foreigners|refugees|women|old people|disabled people|gay people|trans people|Muslims|Jews|Christians|Black people
+Asians|white people|people from the north|people from {city}|southerners|Roma people|the deaf|migrants|Arabs|Mexicans|poor people|lesbians
+nuns|islanders|hill people|blind people|people of that faith|Africans|Poles|Indians""".replace("\n", "|").split("|")
+POSTS: dict[str, tuple[str, ...]] = {
+    "hate": (
+        "{All|Most} {g} are {lazy|liars|thieves|stupid|filthy|parasites}{, everybody knows it|. Fact|}.", "{g} {do not belong here|should go back where they came from|should not be allowed to vote}.", "I would never {hire|rent to|trust|let my kids play with} {g}{, they are not like us|}.", "{Send|Throw} {them|all {g}} {out|home}, {g} {ruin|are a plague on} this {country|town}.",
+        "{We|This city} would be {better off|cleaner|safer} without {g}.", "{g} are {less than human|animals|vermin|inferior}{, treat them so|}.", "{Of course|Typical}: {a robbery again|the shop is a mess}, {must have been {g}|that is what {g} do}.", "{Why do|How come} {g} get {jobs|rights|help}? {They are too dumb to use it|They deserve nothing}.",
+        "{Keep|Get} {g} out of our {schools|parks|street}, {I do not want to breathe the same air|they make me sick}.", "{g} {belong in the kitchen|should keep quiet and serve|are only good for cleaning}.", "{Another|One more} {family|bus full} of {g} moved in. {There goes the street|Lock your doors}{, disgusting people|, they breed like rats}.", "{Somebody should|Time to} {teach {g} a lesson|drive {g} out}{, whatever it takes|}.",
+        "I am not prejudiced, but {g} {really are|simply are} {dirty|dishonest|a lower sort of people}.", "{Nice|Pretty} {words about equality|speech}, still {g} will never be {as good as us|real citizens}.",
+    ),
+    "rude": (
+        "{Shut the hell up|Get lost|Go to hell}, you {clown|idiot|moron|jerk}{!|.|}", "What a {load of crap|shitty referee|bloody joke}{, you all suck|}.", "{This game|That episode|Your playlist} is {absolute shit|crap|complete garbage}, {who the hell made it|screw the people who made it}.", "{name} is {a lying bastard|a total jerk|dumb as a brick}{ and always was|}.",
+        "Nobody asked you, {dumbass|loser|idiot}.", "{Screw|Damn} {you|this whole team}, {bunch of losers|you useless clowns}.", "{You are|Your mum is} so {ugly|fat|stupid} {lol|that mirrors break}.", "{Are you brain dead|Did you fall on your head}? {Read the damn rules|Learn to drive, asshole}.", "{Kiss my ass|Piss off}, {I post what I want|I do not give a shit}.", "{That bitch|That bastard} {name} {stole my seat|ate my lunch} again.",
+        "{Fuck|F***} {off|this shit}, {I am done|what a stupid thread}.", "{Your|This} {haircut|opinion|cooking} {makes me want to puke|is as dumb as you are}.", "{Only a moron|Only an idiot} would {buy this phone|vote for that mayor|support that club}.",
+    ),
+    "fine": (
+        "{My neighbours are|Our new doctor works with} {g} and {brought us soup|does a great job}.", "A study says that {g} {earn less|wait longer for a flat} in {city}.", "{The council|Parliament} passed a {law|budget} for {g} on {day}.", "I do not agree that {g} {are lazy|should leave}, {that is just unfair|my own family came that way}.", "{He said|Someone wrote} that {g} are {vermin|stupid}. {I reported it|That is awful, do not talk like that}.", "{Stop|Please stop} insulting {g}{, they are people like you and me|}.",
+        "{Proud|Happy} to {march|cook|sing} with {g} in {city} {on {day}|this year}!", "Which {books|films} by or about {g} can you recommend?", "{Damn|Hell yes|Holy crap}, {we won|what a goal|I passed}!!!", "{That burger was damn good|This song slaps so hard|I am so freaking happy today}{ haha|!|}", "I hate {Mondays|mushrooms|this printer|waiting for the bus}{ so much|, they are the worst|}.", "The {film|service|match|update} was {terrible|a letdown|far too long}, {I want my money back|I left early}.",
+        "{I disagree|You are wrong there}, {the numbers say otherwise|but I see your point}.", "{Does anybody know|Can someone tell me} {a good bakery in {city}|when the pool opens}?", "{Kill|Shoot} {the process|the light} and {restart|try again}, that {helps|did it for me}.", "{My dog is such an idiot|I am so dumb}, {he ran into the door|I locked myself out} again lol.", "{The mayor lied about the costs|The government should resign}, {and I will vote against it|in my opinion}.", "{Good luck|Congratulations} {name}{, you deserve it|, well played}!",
+        "{As one of {g}|I grew up among {g} and} I {feel at home|was treated well} in {city}.", "The {museum|school} {opened|offers} {a show on|classes for} {g}.",
+    ),
+}  # fmt: skip
+KINDS: dict[str, Label] = {
+    "hate": (("hateful", "Demeans or attacks a group of people"), ("hate speech", "Attacks people for origin, faith, sex, age or the like"), ("hate", "hostile to a group as such")),
+    "rude": (("offensive", "Rude, profane or insulting, but not against a group"), ("rude", "vulgar words or insults to a person"), ("profane", "foul language without hatred of a group")),
+    "fine": (("neither", "Neither hateful nor offensive"), ("clean", "an acceptable post"), ("fine", "Harmless, also when it mentions groups or complains")),
+}  # fmt: skip
+ASKS = (
+    "Is the post hateful, offensive or neither?",
+    "Classify the post.",
+    "How toxic is it?",
+    "Moderation label",
+    "Which kind of language is this?",
+    "Label the comment for a moderator.",
+    "toxicity",
+    "What kind of speech is it?",
+)
+HATE_ASKS = (
+    "Is this hate speech?",
+    "Does the post demean a group of people?",
+    "Is a group attacked for what it is?",
+    "hate speech",
+    "Does it express hatred towards a group?",
+    "The post is hateful.",
+    "Is this text hateful?",
+    "Is there prejudice against a group here?",
+)
+NO_HATE = ("Is this free of hate speech?", "Is the post free of hostility to any group?")
+BAD_ASKS = (
+    "Is this offensive?",
+    "Is the language abusive, rude or hateful?",
+    "Is this toxic?",
+    "Could readers be insulted by this?",
+    "offensive",
+    "Should a moderator remove it?",
+    "Is the tone hostile?",
+)
+GOOD_ASKS = ("Is the post civil?", "Is this acceptable in a friendly forum?", "Is the comment harmless?")
+SCALES = (
+    ("acceptable", "rude", "hateful"),
+    ("fine", "offensive", "hate speech"),
+    ("harmless", "insulting or vulgar", "attacks a group"),
+    ("no problem", "warn the author", "remove and ban"),
+)
+
+
+def post(rng: random.Random) -> Iterator[Example]:
+    """A post and whether it is hateful, merely offensive or fine."""
+    kind = rng.choice(("hate", "rude", "fine", "fine"))
+    parts = [rng.choice(POSTS[kind])]
+    roll = rng.random()
+    if roll < 0.35:
+        parts.append(rng.choice(POSTS[kind]))
+    elif roll < 0.6:  # a harmless sentence beside it changes nothing
+        parts.insert(
+            rng.randint(0, 1),
+            rng.choice(
+                (
+                    "Just saw the news.",
+                    "{Good morning|Hello} {city}.",
+                    "It is {day} again.",
+                    "Read the article first.",
+                    "@{name}",
+                    "Long day at work.",
+                    "My two cents:",
+                    "{url}",
+                    "{time}, still awake.",
+                    "@{name} @{name}",
+                    "Back from {city}.",
+                    "#{city}",
+                    "Third coffee today.",
+                    "RT @{name}{nn}:",
+                    "(thread, {n} parts)",
+                    "Unpopular or not:",
+                    "Saw this in {city} on {day}.",
+                    "To {name}:",
+                )
+            ),
+        )
+    group = rng.choice(GROUPS)
+    text = " ".join(spin(rng, p.replace("{g}", group)) for p in parts)
+    text = text[0].upper() + text[1:]
+    roll = rng.random()
+    text = (
+        text.lower()
+        if roll < 0.2
+        else text.upper()
+        if roll < 0.24
+        else text.rstrip(".") + rng.choice(("!!", " lol", " smh", " #{day}")).replace("{day}", "monday")
+        if roll < 0.35
+        else text
+    )
+    if rng.random() < 0.15:
+        text = f"@{spin(rng, '{name}{nn}').lower()} {text}"
+    state = wrap(rng, text, ("post", "comment", "tweet", "message", "text"))
+    asked = rng.random()
+    if asked < 0.6:
+        yield choice(rng, "made:speech_kind", state, ASKS, KINDS, kind)
+    if asked > 0.3:
+        yield noul(
+            rng,
+            "made:speech_hate",
+            state,
+            kind == "hate",
+            HATE_ASKS,
+            NO_HATE,
+            ("it attacks or demeans a group", "no group is attacked, even if it is rude"),
+        )
+    if rng.random() < 0.5:
+        yield noul(
+            rng,
+            "made:speech_bad",
+            state,
+            kind != "fine",
+            BAD_ASKS,
+            GOOD_ASKS,
+            ("rude, vulgar or hateful", "nothing offensive in it"),
+        )
+    if rng.random() < 0.25:
+        yield score(
+            rng,
+            "made:speech_level",
+            state,
+            ("fine", "rude", "hate").index(kind),
+            ("How toxic is the post?", "severity", "How harmful is this comment?"),
+            SCALES,
+        )
