@@ -24,6 +24,14 @@ Call me, {phone}. {name} // {name} from {number {nn}|downstairs}""",
 {I am sorry about {day}|Thank you for the lovely evening}. // I {should have called|did not mean to shout|owe you dinner}.
 {It meant a lot to me|I was tired and stupid}. // {Can we talk|Shall we have coffee} on {day}? // {The flowers are beautiful|You did not have to}!
 {name} // {Yours|Love}, {name}""",
+    "health": """{feeling better|hospital|update on {name}} // re: how is {dad|{name}}? // {bad|good} news
+{Dad|{name}} {had his operation|came home} on {day} and {is eating again|sleeps a lot}. // {Thanks for asking|It was a long week}, {the doctor is pleased|we still wait for results}.
+{He must lose some weight|She takes {n} pills a day now}, {poor thing|doctor's orders}. // {Visitors are welcome|Please no flowers}. // {The bill was {money}|Insurance pays most of it}. // {Pray for us|Keep your fingers crossed}!
+{Love|Yours}, {name} // {Will write again|More} on {day}. {name}""",
+    "hobby": """{chess|recipe|garden|guitar} {question|night} // the {soup|bread} recipe // {fantasy league|band practice} // {your|my} old {car|camera}
+{You asked for|Here is} the recipe: {n} onions, {nn}0 g of flour, {n} eggs. // {Practice|Our game} is at {name}'s on {day}. // {I finally fixed|Still working on} the old {car|radio|boat}.
+{The part cost me {money}|A man in {city} wants {money} for his}. // {Bake it for {nn} minutes|Tune the low string}. // {{name} leads the league by {n} points|We need a drummer}! // {Free tomatoes, we have far too many|Bring cards}!
+{name} // {Tell me how it turns out|See you}, {name}""",
 }
 BUSINESS: dict[str, str] = {
     "meeting": """{meeting|call} {on {day}|moved to {time}} // {agenda|minutes} {date} // re: {thing} // {thing} - {co}
@@ -58,6 +66,18 @@ On {day}, {date}, {full} wrote:\\n> {does anybody know why the {project} dies|I 
 {As you requested|Following your call on {day}}, {here is our offer|I attach the price list}. // {Thank you for coming|It was good to meet you} {on {day}|in {city}}. // {I am applying|Thank you for the interview} for the post of {analyst|engineer|nurse}.
 {The price is {money}, {n}% off for {nn} units|Delivery takes {n} weeks}. // {The {n} changes you asked for are in|We can start on {date}}. // {My references are {full} and {full}|My CV is attached}.
 {Looking forward to hearing from you|Please call with questions}, {full} // {full}, {co}, {phone}""",
+    "academic": """{thesis|chapter {n}|exam} {draft|dates} // re: {seminar|homework} {n} // {reviews|camera ready} for paper {id} // lab {meeting|keys}
+Dear {Professor|Dr} {last}, {I attach my draft of chapter {n}|may I hand in homework {n} on {day}}? // {Your paper {id} was accepted|The reviews for paper {id} are in}, congratulations. // {The seminar moves to room {nn}|Office hours are on {day} at {time}}.
+{Reviewer {n} asks for a larger sample|Figure {n} needs units}. // {The fee for authors is {money}|Travel grants of {money} are open to students}. // {Please sign the form|The grades are on {url}}. // {My data were lost in the move|The experiment gave {nn} percent}.
+{Best|Sincerely}, {full} // {full}, department of {physics|history|biology}""",
+    "operations": """{outage|maintenance} on {day} // {capacity|gas|shift} {plan|schedule} {date} // {visitor|delivery} {day} // {hours|volumes} for {month}
+{The servers are down|Gate {n} is closed} on {day} from {time}. // {Here are the volumes|Attached is the shift plan} for {date}. // {A delivery for {name}|A visitor from {co}} {arrives at {time}|is at reception}.
+{Flow changes from {nn} to {nn} units|{name} takes over from {name}}. // {Save your work|Move your car} before {time}. // {Overtime is paid at {money} an hour|The repair costs {money}}. // {Thanks for your patience|Call {name} on {phone} if it fails}!
+{name}, operations // {full} // IT {desk|team}, ext. {nn}""",
+    "legal": """{nda|lease|settlement} {draft {n}|signature} // re: {co} v. {co} // {privileged|comments} {on|:} {thing} // {board|shareholder} {minutes|resolution}
+{Attached is draft {n}|I reviewed} of the {lease|licence} with {co}. // {Counsel for {co} called|The court set a hearing} on {day}. // {Please sign page {n}|We need board approval} for {thing}.
+{They offer {big} to settle|The cap should be {money}}. // {This is confidential|Do not forward}, {please|it is privileged}. // {Clause {n}.{n} is not acceptable|I have no further comments}. // {Originals follow by courier|{name} holds the signature pages}.
+{full}, {legal|counsel} // Regards, {full}, {co} // {name}""",
 }
 NOTICE: dict[str, str] = {
     "order": """{order|receipt} {id} // {your order|parcel} {has shipped|is on its way}! // {thank you|thanks} for your order // {booking|reservation} {code} confirmed
@@ -76,6 +96,14 @@ NOTICE: dict[str, str] = {
 {The nightly backup of {project} finished|Job {id} failed with code {n}}. // {name} {mentioned you|shared a file with you|invited you to {thing}}.
 {Disk {n} is at {nn}%|Run time {nn} s}. // {Open|View}: {url} // {Started {time}|{nn} files copied, {n} skipped}.
 {You get this mail because you follow {project}|Change your notification settings at any time}. // {url}""",
+    "service": """your {bill|plan|subscription} {month} // {renewal|trial} {notice|reminder} // {parking|utility} {receipt|notice} // welcome to {shop}!
+{Your subscription renews|Your trial ends} on {date} {for {money}|as agreed}. // {Welcome to {shop}, {name}!|Thanks for signing up!} // {Your {month} bill is {money}|We received {money}} for contract {id}.
+{You can cancel at any time in your account|Nothing changes if you do nothing}. // {Payment is by direct debit|The receipt is attached}. // {Confirm your address|Start here}: {url} // {You have {nn}0 points|Save up to {n}% with paperless billing}!
+{shop} customer service // {url}""",
+    "school_job": """{your application|interview} {id} // {shift|rota} {day} // {course|exam} {registration|result} // {ticket|seat} {code}
+{We received your application|Your interview is on {day} at {time}} {for post {id}|in {city}}. // {You are registered|Your seat is booked} for {the course on {day}|exam {id}}. // {Your shift on {day} starts at {time}|{name} swapped shifts with you}.
+{Bring your ID|Room {nn}}. // {The fee of {money} was paid|You earn {money} an hour}. // {Reply if you cannot come|Directions}: {url} // {Congratulations|Well done}!
+{city} college // {full}, {co} // {Do not reply|Automatic message}""",
 }
 NEWSLETTER: dict[str, str] = {
     "tech": """{project} {weekly|digest} {id} // {what is new|changes} in {n}.{n} // {this week|five links} // {morning|tech} {briefing|news} {date}
@@ -94,6 +122,14 @@ NEWSLETTER: dict[str, str] = {
 {This month in {city}|Our {month} programme is out}: // {The {city} market moves|High Street is closed} from {date}.
 {Free entry on {day}|Tickets from {money}}! // {The lecture by {full} starts at {time}|Guided tours every {day}}. // {Students pay half|Book at {url}}. // Exhibition: {year} in pictures, hall {n}.
 {Your subscription|Unsubscribe}: {url} // {city} council, {phone}""",
+    "finance": """{market|money} {brief|letter} {date} // {stocks|bonds} this {week|morning} // {co} {beats|misses} forecasts // your {weekly|daily} market summary
+{Markets closed {n} points lower|Oil, gold and bonds}: here is {the day|your digest}. // {Good morning from {city}|Dear subscriber}, {{co} reports today|the central bank met on {day}}.
+{{co} rose {n}% after it sold {big} of loans|Analysts cut {co} to hold}. // {We do not give investment advice|Past results say nothing of the future}. // {Reader question|Explainer}: {are rates of {n}.{n}% here to stay|how do mortgages work}? // {Our podcast|The chart}: {url}
+{You signed up on {date}|Manage your subscription}: {url} // {full}, editor""",
+    "travel_club": """{fares|deals} you follow: {city} // {miles|points} {statement|summary} {month} // {member|cabin} {news|offers} {month} // win a {weekend|night} in {city}
+{Fares on your watch list changed|Here is your miles summary}, {name}. // {As a gold member|Since you flew with us in {month}} you {have {nn}00 miles|board first}!
+{{city} from {money}, {city} from {money}|Book by {day} and save {nn}%}! // {Miles expire on {date}|Double points in {month}}. // {Members can win a weekend in {city}|New lounge in {city}}! // {Tips for families|Packing list}: {url}
+{You chose to get this mail|Change your alerts}: {url} // {shop}, {city}""",
 }
 SMS: tuple[str, ...] = (
     "{ok|k|sure|yep}, {see you|c u|meet} {at {time}|in {nn} min|{day}}{ :)|!|}", "{Running|Im} {late|{nn} min late}, {start without me|sorry|traffic in {city} is awful}", "{Did|Have} {you|u} {eat|eaten|call mum} {yet|today}? {I|Im} {made soup|starving}{ lol|}", "{Can you|Pls} {buy|get} {milk|bread and eggs|{n} lemons} {on the way|2day}? {ta|thx|x}",

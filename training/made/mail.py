@@ -63,8 +63,10 @@ def _surface(rng: random.Random, text: str, spam: bool) -> str:
     """How it was typed; only disguised words are a mark of spam alone, exclamation marks fall on both."""
     if spam and rng.random() < 0.14:
         text = _disguise(rng, text)
-    if rng.random() < (0.3 if spam else 0.04):  # wanted mail has more of its own
+    if rng.random() < (0.3 if spam else 0.04):  # the texts of wanted mail hold more of their own
         text = re.sub(r"\.(?=\s|$)", lambda m: rng.choice(("!", "!!", m[0], m[0], "!!!")), text)
+    elif not spam and rng.random() < 0.55:
+        text = re.sub("!+", ".", text)
     roll = rng.random()
     if roll < 0.1:  # as old corpora keep it: lower case, every sign a word
         text = re.sub(r"\s+", " ", re.sub(r"([^\w\s])", r" \1 ", text.lower()))
