@@ -81,6 +81,30 @@ def random_weights(config: Config, form: Form, device: torch.device, dtype: torc
     return weights
 
 
+def steady_weights(config: Config, form: Form, device: torch.device, dtype: torch.dtype) -> Weights:
+    """Random weights whose routing does not hang on rounding, to tell a kernel's error from flips between equal experts.
+
+    Tokens fall into clusters, and in each layer a cluster has its own experts, whose router logits stand well above all
+    others. Layers add little enough that a row stays with its cluster, and attention's scores are moderate.
+    """
+    weights = random_weights(config, form, device, dtype)
+    clusters = 64
+    centres = torch.nn.functional.normalize(torch.randn(clusters, config.hidden, device=device), dim=-1)
+    own = centres[torch.arange(config.vocab, device=device) % clusters] * config.hidden**0.5
+    noise = torch.randn(config.vocab, config.hidden, device=device)
+    weights.embedding.copy_(0.01 * (0.4 * own + 0.917 * noise))
+    for layer in weights.layers:
+        order = torch.rand(clusters, config.experts, device=device).argsort(-1)
+        picks = torch.zeros(clusters, config.experts, device=device)
+        strength = 0.9 + 0.2 * torch.rand(clusters, config.experts_per_token, device=device)
+        picks.scatter_(1, order[:, : config.experts_per_token], strength)
+        layer.router.weight.copy_(60.0 * picks.t() @ centres)
+        layer.query_norm.fill_(2.0 * config.shape_of(layer.shape.kind).head_dim ** -0.5)  # type: ignore[union-attr]
+        layer.attention_norm.fill_(0.15)
+        layer.output_norm.fill_(0.15)
+    return weights
+
+
 def widened(value: Any) -> Any:
     """The same weights in float32, dequantised."""
     if isinstance(value, Linear):

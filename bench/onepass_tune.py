@@ -1,8 +1,11 @@
 """Block shapes of the experts' products, measured on one GPU at the released sizes: the figures behind kernels/plan.py.
 
-    python bench/onepass_tune.py --rows 332 10624 --out tiles.json
+    python bench/onepass_tune.py --out tiles.json
+    python bench/onepass_gpu.py --tiles tiles.json        the table with these shapes instead of plan.py's
 
-Prints, for each number of rows and form of weights, the shapes from fastest to slowest, with achieved bytes and operations.
+For each form of rows and number of rows, both products are timed alone in every shape, as graphs replay them, over several
+layers so that none finds its weights in the cache. The best of each that share a block make the choice. Kernels are
+compiled first, by many processes side by side.
 """
 
 from __future__ import annotations
@@ -11,7 +14,10 @@ import argparse
 import itertools
 import json
 import statistics
+import subprocess
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -26,17 +32,54 @@ from oneread.engines.onepass.linear import FP8, Linear, quantise_rows  # noqa: E
 from oneread.engines.onepass.options import Options  # noqa: E402
 
 HIDDEN, INNER, EXPERTS, K = 2816, 704, 128, 8
+SHARED = 227 * 1024
+CLASSES = {64: 8.0, 384: 26.0, 640: 100.0, 4224: 350.0, 10624: float("inf")}
+"""Rows that are measured, and up to how many pairs an expert on average their shapes are then used."""
+BLOCKS = {64: (16,), 384: (32, 64), 640: (32, 64), 4224: (64, 128), 10624: (128, 256)}
 
 
-def stacks(fp8: bool, copies: int) -> list[tuple[Linear, Linear]]:
-    """Experts of several layers, so that no run finds its weights in the cache of the last one."""
+def ways(block: int, fp8: bool) -> list[dict[str, bool]]:
+    """How a product may be laid out: rows left or weights left; FP8 as it is or widened."""
+    if block >= 64:
+        return [{}]
+    return [{"swap": True}, {"widen": fp8}]
+
+
+def gate_up_shapes(block: int, fp8: bool) -> list[ExpertTiles]:
+    element, found = 1 if fp8 else 2, []
+    for way in ways(block, fp8):
+        gates = (64,) if fp8 or block < 64 else (64, 128)
+        depths = ((128, 256) if fp8 else (64, 128)) if block < 128 else ((128,) if fp8 else (64,))
+        for gated, depth, warps, stages in itertools.product(gates, depths, (4, 8), (2, 3, 4, 5)):
+            used = (block + 2 * gated) * depth * element * stages
+            if used > SHARED or used < 48 * 1024 or (way.get("swap") and warps == 8) or (block >= 128 and warps == 4):
+                continue
+            found.append(ExpertTiles(block, gated, depth, warps, stages, **way))
+    return found
+
+
+def down_shapes(block: int, fp8: bool) -> list[ExpertTiles]:
+    element, found = 1 if fp8 else 2, []
+    for way in ways(block, fp8):
+        for wide, warps, stages in itertools.product((64, 128, 256), (4, 8), (2, 3, 4, 6)):
+            used = (block + wide) * 64 * element * stages
+            if used > SHARED or (wide == 256 and block < 128) or (wide == 64 and block >= 64) or (block >= 128 and warps == 4):
+                continue
+            if block * wide > 128 * 256 or (way.get("swap") and warps == 8 and wide == 64):
+                continue
+            own = {f"down_{name}": value for name, value in way.items()}
+            found.append(ExpertTiles(block, wide=wide, down_warps=warps, down_stages=stages, **own))
+    return found
+
+
+def stacks(fp8: bool, layers: int, experts: int) -> list[tuple[Linear, Linear]]:
     made = []
-    for _ in range(copies):
+    for _ in range(layers):
         pair = []
         for outputs, inputs in ((2 * INNER, HIDDEN), (HIDDEN, INNER)):
-            weight = torch.empty(EXPERTS, outputs, inputs, dtype=torch.bfloat16, device="cuda").normal_(0, 0.02)
+            weight = torch.empty(experts, outputs, inputs, dtype=torch.bfloat16, device="cuda").normal_(0, 0.02)
             if fp8:
-                scale = torch.full((EXPERTS, outputs), 1 / 3000, device="cuda")
+                scale = torch.full((experts, outputs), 1 / 3000, device="cuda")
                 pair.append(Linear((weight * 3000).clamp(-448, 448).to(FP8), scale))
             else:
                 pair.append(Linear(weight))
@@ -44,92 +87,144 @@ def stacks(fp8: bool, copies: int) -> list[tuple[Linear, Linear]]:
     return made
 
 
-def shapes(rows: int, fp8: bool) -> list[ExpertTiles]:
-    average = rows * K / EXPERTS
-    blocks = [16, 32] if average <= 12 else [16, 32, 64] if average <= 48 else [64, 128]
-    small = average <= 48
-    found = []
-    for block, depth, warps, stages, wide in itertools.product(
-        blocks, (64, 128) if small else (64,), (4, 8), (2, 3, 4, 5) if small else (3, 4), (64, 128) if small else (128, 256)
-    ):
-        if block >= 64 and warps == 4 and not small:
-            continue
-        found.append(ExpertTiles(block, 64, depth, wide, 64, warps, stages, widen=fp8 and block < 64))
-    return found
+def steps_of(rows: int, fp8: bool, experts: int) -> FusedSteps:
+    options = Options(steps="triton", attention="triton", experts="triton", activations="fp8" if fp8 else "wide")
+    steps = FusedSteps(options, torch.tensor([rows], dtype=torch.int32, device="cuda"))
+    steps.totals = torch.zeros(experts, dtype=torch.int32, device="cuda")
+    return steps
 
 
-def time_us(steps: FusedSteps, x: Any, layers: list[tuple[Linear, Linear]], logits: torch.Tensor, reps: int) -> float:
-    """Median of one layer's experts with routing's bookkeeping, as a graph replays them."""
-    scale = torch.ones(EXPERTS, device="cuda", dtype=torch.bfloat16)
+class Case:
+    """Rows with their routing, and the two products over them in any shape."""
 
-    class Router:
-        router = staticmethod(lambda _: logits)
-        expert_scale = scale
+    def __init__(self, rows: int, fp8: bool, layers: list[tuple[Linear, Linear]]) -> None:
+        experts = len(layers[0][0].weight)
+        self.layers, self.steps, self.rows = layers, steps_of(rows, fp8, experts), rows
+        x = torch.randn(rows, HIDDEN, device="cuda", dtype=torch.bfloat16)
+        between = torch.randn(rows * K * 2 + 256 * experts, INNER, device="cuda", dtype=torch.bfloat16)
+        self.x: Any = Quantised(*quantise_rows(x)) if fp8 else x
+        self.between: Any = between
+        if fp8:
+            scales = torch.ones(len(between), INNER // 64, device="cuda")
+            self.between = Quantised(quantise_rows(between)[0], scales)
+        logits = torch.randn(rows, experts, device="cuda", dtype=torch.bfloat16)
 
-    def run() -> None:
-        for gate_up, down in layers:
-            chosen, shares = steps.route(logits, Router, K)  # type: ignore[arg-type]
-            steps.experts(x, chosen, shares, gate_up, down)
+        class Router:
+            router = staticmethod(lambda _: logits)
+            expert_scale = torch.ones(experts, device="cuda", dtype=torch.bfloat16)
 
+        self.chosen, self.shares = self.steps.route(logits, Router, K)  # type: ignore[arg-type]
+        self.counts = self.steps.totals.clone()
+        self.orders: dict[int, Any] = {}
+
+    def order(self, block: int) -> Any:
+        if block not in self.orders:
+            self.steps.totals.copy_(self.counts)
+            self.orders[block] = self.steps.sort_pairs(self.chosen, len(self.counts), block)
+        return self.orders[block]
+
+    def gate_up(self, t: ExpertTiles) -> None:
+        for weight, _ in self.layers:
+            self.steps.gate_up(self.x, self.order(t.block), K, weight, t)
+
+    def down(self, t: ExpertTiles) -> None:
+        for _, weight in self.layers:
+            self.steps.down(self.between, self.order(t.block), self.shares, weight, t)
+
+
+def time_us(run: Callable[[], None], layers: int, reps: int) -> float:
+    """Median of one layer, as a graph replays it."""
     run()
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         run()
     times = []
-    for _ in range(reps):
+    for index in range(reps + 1):
         start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         start.record()
         graph.replay()
         end.record()
         end.synchronize()
-        times.append(1000 * start.elapsed_time(end) / len(layers))
+        if index:
+            times.append(1000 * start.elapsed_time(end) / layers)
     return statistics.median(times)
+
+
+def compile_part(form: str, blocks: list[int], part: int, parts: int) -> None:
+    """Compile every parts-th shape, with few experts: sizes of stacks are no part of a kernel."""
+    fp8 = form == "fp8"
+    case = Case(16, fp8, stacks(fp8, 1, K))
+    jobs = [(case.gate_up, t) for b in blocks for t in gate_up_shapes(b, fp8)]
+    jobs += [(case.down, t) for b in blocks for t in down_shapes(b, fp8)]
+    for run, tiles in jobs[part::parts]:
+        try:
+            run(tiles)
+        except Exception as error:
+            print("  does not compile:", tiles, str(error)[:80].replace("\n", " "), flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, nargs="+", default=[64, 332, 1024, 10624])
+    parser.add_argument("--rows", type=int, nargs="+", choices=CLASSES, default=list(CLASSES))
     parser.add_argument("--forms", nargs="+", choices=("bf16", "fp8"), default=["bf16", "fp8"])
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--reps", type=int, default=9)
+    parser.add_argument("--reps", type=int, default=5)
+    parser.add_argument("--processes", type=int, default=12, help="that compile")
+    parser.add_argument("--seconds", type=float, default=600, help="no new number of rows is begun after this long")
+    parser.add_argument("--compile", nargs=2, type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
-    results = []
-    for form in args.forms:
-        fp8 = form == "fp8"
-        layers = stacks(fp8, 3)
-        size = sum(g.nbytes + d.nbytes for g, d in layers) / len(layers)
-        for rows in args.rows:
-            x = torch.randn(rows, HIDDEN, device="cuda", dtype=torch.bfloat16)
-            logits = torch.randn(rows, EXPERTS, device="cuda", dtype=torch.bfloat16)
-            base = Options(steps="triton", attention="triton", experts="triton", activations="fp8" if fp8 else "wide")
-            found = []
-            for tiles in shapes(rows, fp8):
-                steps = FusedSteps(base, torch.tensor([rows], dtype=torch.int32, device="cuda"))
-                steps.totals = torch.zeros(EXPERTS, dtype=torch.int32, device="cuda")
-                steps.tiles.few = steps.tiles.more = steps.tiles.many = tiles
-                try:
-                    us = time_us(steps, Quantised(*quantise_rows(x)) if fp8 else x, layers, logits, args.reps)
-                except Exception as error:
-                    print("  does not run:", tiles, str(error)[:100].replace("\n", " "))
-                    torch.cuda.synchronize()
-                    continue
-                found.append((us, tiles))
-            if not fp8:
-                steps = FusedSteps(replace(base, experts="grouped", activations="wide"), steps.count)
-                steps.totals = torch.zeros(EXPERTS, dtype=torch.int32, device="cuda")
-                found.append((time_us(steps, x, layers, logits, args.reps), "torch grouped_mm"))  # type: ignore[arg-type]
-            found.sort(key=lambda item: item[0])
-            print(f"{form}, {rows} rows:")
-            for us, tiles in found[:6] + [f for f in found[6:] if isinstance(f[1], str)]:
-                flops = 2 * rows * K * 3 * HIDDEN * INNER
-                print(f"  {us:9.1f} us  {size / us / 1e3:7.0f} GB/s  {flops / us / 1e6:6.0f} TF/s  {tiles}")
-            named = [{"us": us, "tiles": t if isinstance(t, str) else asdict(t)} for us, t in found]
-            results.append({"form": form, "rows": rows, "found": named})
-            if args.out:
-                args.out.write_text(json.dumps(results, indent=1))
-        del layers
-        torch.cuda.empty_cache()
+    begun = time.perf_counter()
+    blocks = sorted({b for r in args.rows for b in BLOCKS[r]})
+    if args.compile:
+        for form in args.forms:
+            compile_part(form, blocks, *args.compile)
+        return
+    command = [sys.executable, __file__, "--forms", *args.forms, "--rows", *map(str, args.rows), "--compile"]
+    workers = [subprocess.Popen([*command, str(n), str(args.processes)]) for n in range(args.processes)]
+    for worker in workers:
+        worker.wait()
+    print(f"compiled in {time.perf_counter() - begun:.0f} s", flush=True)
+    chosen: dict[str, list[Any]] = {"wide": [], "fp8": []}
+    measured = []
+    experts = {form: stacks(form == "fp8", 3, EXPERTS) for form in args.forms}
+    for rows, form in itertools.product(args.rows, args.forms):
+        fp8, layers = form == "fp8", experts[form]
+        if time.perf_counter() - begun > args.seconds:
+            print(f"no time was left for {form}, {rows} rows", flush=True)
+            continue
+        case = Case(rows, fp8, layers)
+        best: dict[int, dict[str, tuple[float, ExpertTiles]]] = {}
+        for block in BLOCKS[rows]:
+            for name, run, shapes in (("gate_up", case.gate_up, gate_up_shapes), ("down", case.down, down_shapes)):
+                found: list[tuple[float, ExpertTiles]] = []
+                for tiles in shapes(block, fp8):
+                    try:
+                        found.append((time_us(lambda r=run, t=tiles: r(t), len(layers), args.reps), tiles))
+                    except Exception as error:
+                        print("  does not run:", name, tiles, str(error)[:80].replace("\n", " "), flush=True)
+                        torch.cuda.synchronize()
+                found.sort(key=lambda item: item[0])
+                nbytes = sum(pair[name == "down"].nbytes for pair in layers) / len(layers)
+                flops = 2 * rows * K * HIDDEN * INNER * (1 if name == "down" else 2)
+                for us, tiles in found[:4]:
+                    rates = f"{nbytes / us / 1e3:6.0f} GB/s {flops / us / 1e6:5.0f} TF/s"
+                    print(f"  {form} {rows:5} {name:7} {us:8.1f} us {rates}  {tiles}", flush=True)
+                measured += [{"form": form, "rows": rows, "product": name, "us": us, "tiles": asdict(t)} for us, t in found]
+                if found:
+                    best.setdefault(block, {})[name] = found[0]
+        whole = [b for b in best.values() if len(b) == 2]
+        if whole:
+            both = min(whole, key=lambda b: b["gate_up"][0] + b["down"][0])
+            (up_us, up), (down_us, down) = both["gate_up"], both["down"]
+            second = {name: getattr(down, name) for name in ("wide", "down_depth", "down_warps", "down_stages")}
+            second |= {"down_widen": down.widen, "down_swap": down.swap}
+            tiles = replace(up, **second)
+            chosen["fp8" if fp8 else "wide"].append([CLASSES[rows], asdict(tiles)])
+            chosen["fp8" if fp8 else "wide"].sort(key=lambda item: item[0])
+            print(f"{form}, {rows} rows: {up_us + down_us:.1f} us a layer: {tiles}", flush=True)
+        if args.out:
+            args.out.write_text(json.dumps({"chosen": chosen, "measured": measured}, indent=1))
 
 
 if __name__ == "__main__":

@@ -150,7 +150,7 @@ def fused_and_reference(folder: Path, **choices: Any) -> tuple[OnePassModel, One
     fused = replace(options, steps="triton", attention="triton", experts="triton", **choices)
     engine = OnePassModel(weights, fused)
     tiles = engine._steps.tiles  # type: ignore[attr-defined]
-    tiles.few = tiles.more = tiles.many = ExpertTiles(16, depth=32, wide=64, down_depth=32, widen=True)
+    tiles.wide = tiles.fp8 = ((float("inf"), ExpertTiles(16, depth=32, wide=64, down_depth=32, widen=True, down_widen=True)),)
     return engine, OnePassModel(weights, options)
 
 

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 INSTALL = "pip install 'oneread[torch]'"
 
 
-def load_onepass(*args: Any, **keywords: Any) -> OnePassModel:
-    """`load.load_onepass`, once torch is known to be there.
+def need_torch() -> None:
+    """Say what to install where torch is not.
 
     Raises:
         MissingExtra: torch is not installed.
@@ -22,6 +22,11 @@ def load_onepass(*args: Any, **keywords: Any) -> OnePassModel:
         import torch  # noqa: F401
     except ImportError as error:
         raise MissingExtra(f"DiffusionGemma needs the extra 'torch': {INSTALL}") from error
+
+
+def load_onepass(*args: Any, **keywords: Any) -> OnePassModel:
+    """`load.load_onepass`, once torch is known to be there. Raises as `need_torch` does."""
+    need_torch()
     from .load import load_onepass as load
 
     return load(*args, **keywords)

@@ -69,6 +69,8 @@ class Graphs:
         words = max(Sizes(most_rows, MOST_PAST, *c).words for c in CLASSES)
         self._host = torch.empty(words, dtype=torch.int32, pin_memory=True)
         self._result = torch.empty(sum(CLASSES[-1][1:]), dtype=torch.float32, pin_memory=True)
+        # One for all: each stream that multiplies matrices gets a workspace of its own, and a graph must find its one again.
+        self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
         self._done = torch.cuda.Event()  # type: ignore[no-untyped-call]
 
     def warm(self, rows: Iterable[int], progress: bool) -> None:
@@ -101,13 +103,13 @@ class Graphs:
         write_block(blank(), sizes, self._trash, host)
         block = torch.from_numpy(host).to(self._device)
         # The first run compiles kernels and allocates what lives on; only the second is captured.
-        stream = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
+        stream = self._stream
         stream.wait_stream(torch.cuda.current_stream(self._device))
         with torch.cuda.stream(stream):
             self._compute(block, sizes)
         torch.cuda.current_stream(self._device).wait_stream(stream)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self._pool):
+        with torch.cuda.graph(graph, pool=self._pool, stream=stream):
             out = self._compute(block, sizes)
         self._kept[sizes] = made = _Captured(graph, block, out)
         if len(self._kept) > MOST_GRAPHS:

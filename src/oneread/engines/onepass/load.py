@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -41,7 +42,7 @@ def load_onepass(
     if where.type == "cuda" and not torch.cuda.is_available():
         raise ReaderError("no CUDA device was found; device='cpu' runs without one")
     if options is None:
-        options = Options.for_cuda(expert_form(folder)) if where.type == "cuda" else Options()
+        options = default_options(folder, device)
     config = read_config(folder)
     check_fit(fit_on(folder, where, options, images))
     weights = load_weights(folder, config, where, dtype, progress)
@@ -49,6 +50,13 @@ def load_onepass(
     model = OnePassModel(weights, options, vision, read_sampler(folder))
     model.warm_up(progress)
     return model
+
+
+def default_options(folder: Path, device: str, rows: int | None = None, kv_bytes: int | None = None) -> Options:
+    """The options for a checkpoint on a device, with the rows of a pass and the bytes of the prefix cache where given."""
+    cuda = torch.device(device).type == "cuda"
+    chosen = Options.for_cuda(expert_form(folder)) if cuda else Options()
+    return replace(chosen, rows=chosen.rows if rows is None else rows, kv_bytes=chosen.kv_bytes if kv_bytes is None else kv_bytes)
 
 
 def fit_on(folder: Path, device: torch.device, options: Options, images: bool = False) -> Fit:

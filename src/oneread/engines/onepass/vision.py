@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,22 @@ class VisionTower:
         digest = hashlib.sha256(pixels.tobytes() + repr((pixels.shape, budget)).encode()).digest()
         patches = made["pixel_values"][0][real].astype(np.float32)
         return PromptImage(0, int(made["num_soft_tokens_per_image"][0]), patches, positions[real], digest)
+
+    def see(self, data: bytes, width: int, height: int, budget: int) -> PromptImage:
+        """See `base.Eyes`: decode with Pillow, turn it as its EXIF says, and prepare it."""
+        from PIL import Image, ImageOps
+
+        try:
+            with Image.open(BytesIO(data), formats=("PNG", "JPEG", "WEBP", "GIF")) as file:
+                if file.size != (width, height):
+                    raise ValueError("The image is not of the size that its header told")
+                pixels = np.asarray(ImageOps.exif_transpose(file).convert("RGB"))
+        except (OSError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
+            raise ValueError("The image's file is damaged") from error
+        try:
+            return self.prepare(pixels, budget)
+        except ValueError as error:
+            raise ValueError(f"The image is too long and thin for {budget} tokens") from error
 
     @torch.inference_mode()
     def embed(self, images: Sequence[PromptImage]) -> list[Tensor]:

@@ -2,7 +2,7 @@
 
 Gate and up are multiplied side by side and gated before anything is written, in sorted order. Down writes each pair's
 row where the pair belongs, times its share. bf16 (or float32) weights, or FP8 weights with one scale an output; with FP8
-rows the rows carry a scale each, and the gated values in between one for every `GATED` columns.
+rows the rows carry a scale each, and the gated values in between one for every `gated` columns.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, misc, untyped-decorator, import-not-found, import-untyped"
@@ -13,18 +13,18 @@ import triton.language as tl
 
 from .norms import FP8_MAX, gelu
 
-GATED = 64
-"""Columns of gate and of up that one program computes, and that share one scale in FP8."""
-
 
 @triton.jit
-def product(rows, weight, acc, fp8: tl.constexpr, widen: tl.constexpr):
-    """acc + rows weight^T; `widen` multiplies FP8 as float16, which holds every e4m3 number."""
+def product(rows, weight, acc, fp8: tl.constexpr, widen: tl.constexpr, swap: tl.constexpr):
+    """acc + rows weight^T, or with `swap` acc + weight rows^T; `widen` multiplies FP8 as float16, which holds every e4m3."""
     if fp8:
         if widen:
-            return tl.dot(rows.to(tl.float16), tl.trans(weight.to(tl.float16)), acc)
-        return tl.dot(rows, tl.trans(weight), acc)
-    return tl.dot(rows, tl.trans(weight.to(rows.dtype)), acc, input_precision="ieee")
+            rows, weight = rows.to(tl.float16), weight.to(tl.float16)
+    else:
+        weight = weight.to(rows.dtype)
+    if swap:
+        return tl.dot(weight, tl.trans(rows), acc, input_precision="ieee")
+    return tl.dot(rows, tl.trans(weight), acc, input_precision="ieee")
 
 
 @triton.jit
@@ -47,40 +47,49 @@ def gate_up_kernel(
     scaled: tl.constexpr,
     fp8: tl.constexpr,
     widen: tl.constexpr,
+    swap: tl.constexpr,
 ):
     """out[i] = gelu(x[row] gate^T) * (x[row] up^T) for the pair at place i of the order.
 
     `scaled`: FP8 weights; `fp8`: FP8 rows too.
     """
-    tiles: tl.constexpr = inner // gated
+    tiles: tl.constexpr = (inner + gated - 1) // gated
     number = tl.program_id(0) // tiles
     tile = tl.program_id(0) % tiles
     expert = tl.load(owners + number)
     if expert < 0:
         return
     place = number * block + tl.arange(0, block)
-    real = place < tl.load(ends + expert)
-    pair = tl.load(order + place, mask=real, other=0)
+    # Places behind an expert's last pair compute row 0: what they write is there to be read, and nobody uses it.
+    pair = tl.load(order + place, mask=place < tl.load(ends + expert), other=0)
     row = pair.to(tl.int64) // k
     column = tile * gated + tl.arange(0, gated)
+    known = column < inner
     deep = tl.arange(0, depth)
     x_at = x + row[:, None] * hidden + deep[None, :]
     base = weight + expert.to(tl.int64) * 2 * inner * hidden
     gate_at = base + column[:, None] * hidden + deep[None, :]
     up_at = gate_at + inner * hidden
-    gate = tl.zeros((block, gated), tl.float32)
-    up = tl.zeros((block, gated), tl.float32)
+    gate = tl.zeros((gated, block) if swap else (block, gated), tl.float32)
+    up = tl.zeros((gated, block) if swap else (block, gated), tl.float32)
     for start in range(0, hidden, depth):
-        inside = (start + deep < hidden)[None, :]
-        rows = tl.load(x_at + start, mask=inside & real[:, None], other=0.0)
-        gate = product(rows, tl.load(gate_at + start, mask=inside, other=0.0), gate, fp8, widen)
-        up = product(rows, tl.load(up_at + start, mask=inside, other=0.0), up, fp8, widen)
+        if hidden % depth == 0 and inner % gated == 0:
+            rows, gate_part, up_part = tl.load(x_at + start), tl.load(gate_at + start), tl.load(up_at + start)
+        else:
+            inside = (start + deep < hidden)[None, :]
+            rows = tl.load(x_at + start, mask=inside, other=0.0)
+            gate_part = tl.load(gate_at + start, mask=inside & known[:, None], other=0.0)
+            up_part = tl.load(up_at + start, mask=inside & known[:, None], other=0.0)
+        gate = product(rows, gate_part, gate, fp8, widen, swap)
+        up = product(rows, up_part, up, fp8, widen, swap)
+    if swap:
+        gate, up = tl.trans(gate), tl.trans(up)
     if scaled:
         scales = weight_scales + expert * 2 * inner + column
-        gate *= tl.load(scales)[None, :]
-        up *= tl.load(scales + inner)[None, :]
+        gate *= tl.load(scales, mask=known, other=0.0)[None, :]
+        up *= tl.load(scales + inner, mask=known, other=0.0)[None, :]
     if fp8:
-        own = tl.load(x_scales + row, mask=real, other=0.0)[:, None]
+        own = tl.load(x_scales + row)[:, None]
         gate *= own
         up *= own
     value = gelu(gate) * up
@@ -88,7 +97,11 @@ def gate_up_kernel(
         scale = tl.maximum(tl.max(tl.abs(value), 1) / FP8_MAX, 1e-12)
         tl.store(out_scales + place.to(tl.int64) * tiles + tile, scale)
         value = value / scale[:, None]
-    tl.store(out + place.to(tl.int64)[:, None] * inner + column[None, :], value.to(out.dtype.element_ty))
+    target = out + place.to(tl.int64)[:, None] * inner + column[None, :]
+    if inner % gated == 0:
+        tl.store(target, value.to(out.dtype.element_ty))
+    else:
+        tl.store(target, value.to(out.dtype.element_ty), mask=known[None, :])
 
 
 @triton.jit
@@ -110,10 +123,11 @@ def down_kernel(
     scaled: tl.constexpr,
     fp8: tl.constexpr,
     widen: tl.constexpr,
+    swap: tl.constexpr,
 ):
     """out[pair] = share[pair] * (x[i] down^T) for the pair at place i of the order.
 
-    With FP8 rows, `depth` is what `gate_up_kernel` called `gated`.
+    With FP8 rows, `depth` is what `gate_up_kernel` called `gated`, a divisor of `inner`.
     """
     tiles: tl.constexpr = (hidden + wide - 1) // wide
     number = tl.program_id(0) // tiles
@@ -129,16 +143,25 @@ def down_kernel(
     deep = tl.arange(0, depth)
     x_at = x + place[:, None] * inner + deep[None, :]
     w_at = weight + (expert.to(tl.int64) * hidden + column[:, None]) * inner + deep[None, :]
-    acc = tl.zeros((block, wide), tl.float32)
+    acc = tl.zeros((wide, block) if swap else (block, wide), tl.float32)
     for step in range((inner + depth - 1) // depth):
-        inside = (step * depth + deep < inner)[None, :]
-        rows = tl.load(x_at + step * depth, mask=inside & real[:, None], other=0.0)
-        w = tl.load(w_at + step * depth, mask=inside & known[:, None], other=0.0)
-        if fp8:
-            own = tl.load(x_scales + place * (inner // depth) + step, mask=real, other=0.0)
-            acc += product(rows, w, tl.zeros((block, wide), tl.float32), fp8, widen) * own[:, None]
+        if inner % depth == 0 and hidden % wide == 0:
+            rows, w = tl.load(x_at + step * depth), tl.load(w_at + step * depth)
         else:
-            acc = product(rows, w, acc, fp8, widen)
+            inside = (step * depth + deep < inner)[None, :]
+            rows = tl.load(x_at + step * depth, mask=inside, other=0.0)
+            w = tl.load(w_at + step * depth, mask=inside & known[:, None], other=0.0)
+        if fp8:
+            own = tl.load(x_scales + place * (inner // depth) + step)
+            part = product(rows, w, tl.zeros_like(acc), fp8, widen, swap)
+            if swap:
+                acc += part * own[None, :]
+            else:
+                acc += part * own[:, None]
+        else:
+            acc = product(rows, w, acc, fp8, widen, swap)
+    if swap:
+        acc = tl.trans(acc)
     if scaled:
         acc *= tl.load(weight_scales + expert * hidden + column, mask=known, other=0.0)[None, :]
     acc *= tl.load(shares + pair, mask=real, other=0.0)[:, None]

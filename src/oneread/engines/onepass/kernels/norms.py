@@ -121,6 +121,7 @@ def after_experts_kernel(
     x_out,
     h_out,
     h_scales,
+    count,
     epsilon,
     columns: tl.constexpr,
     width: tl.constexpr,
@@ -128,14 +129,19 @@ def after_experts_kernel(
     last: tl.constexpr,
     quantised: tl.constexpr,
 ):
-    """Sum a row's k expert outputs, add the dense MLP's, norm, add to x, scale by the row's kind; norm for the next layer."""
+    """Sum a row's k expert outputs, add the dense MLP's, norm, add to x, scale by the row's kind; norm for the next layer.
+
+    Rows from `count` on are padding: no expert wrote their pairs, so what stands there is not read. It may not be a number,
+    and a padding row's value reaches real rows: attention multiplies it by zero.
+    """
     row = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, width)
     inside = at < columns
     here = row * columns + at
     mixed = tl.zeros((width,), tl.float32)
+    written = inside & (row < tl.load(count))
     for j in tl.static_range(k):
-        mixed += tl.load(pairs + (row * k + j) * columns + at, mask=inside, other=0.0).to(tl.float32)
+        mixed += tl.load(pairs + (row * k + j) * columns + at, mask=written, other=0.0).to(tl.float32)
     mixed = mixed * rms(mixed, columns, epsilon) * tl.load(experts_norm + at, mask=inside, other=0.0).to(tl.float32)
     d = tl.load(dense + here, mask=inside, other=0.0).to(tl.float32)
     both = mixed + d * rms(d, columns, epsilon) * tl.load(dense_norm + at, mask=inside, other=0.0).to(tl.float32)

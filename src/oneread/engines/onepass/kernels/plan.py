@@ -1,8 +1,9 @@
-"""Block shapes of the kernels, by what is multiplied. bench/onepass_gpu.py measures them."""
+"""Block shapes of the kernels, by what is multiplied. bench/onepass_tune.py measures the experts' ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from ..config import LayerKind
 
@@ -13,35 +14,53 @@ class ExpertTiles:
 
     Attributes:
         block: pairs a program multiplies; an expert's pairs take whole blocks.
-        gated: columns of gate and of up of one program.
-        depth, down_depth: inputs multiplied at a time.
+        gated: columns of gate and of up of one program of the first product; with FP8 rows a
+            divisor of the inner width, and what shares a scale.
+        depth, down_depth: inputs multiplied at a time. With FP8 rows the second product takes `gated` of them.
+        warps, stages, down_warps, down_stages: of a program, and loads in flight.
         wide: outputs of one program of the second product.
-        widen: whether FP8 is multiplied as float16 (exact), for blocks smaller than the FP8 matrix unit takes.
+        widen, down_widen: whether FP8 is multiplied as float16 (exact), for blocks smaller than the FP8 matrix unit takes.
+        swap, down_swap: whether weights are the left side of a product: Hopper's matrix unit takes 64 rows or more
+            on the left, and a block of few pairs has fewer.
     """
 
     block: int
     gated: int = 64
     depth: int = 64
-    wide: int = 128
-    down_depth: int = 64
     warps: int = 4
     stages: int = 4
+    wide: int = 128
+    down_depth: int = 64
+    down_warps: int = 4
+    down_stages: int = 4
     widen: bool = False
+    swap: bool = False
+    down_widen: bool = False
+    down_swap: bool = False
+
+
+Classes: TypeAlias = tuple[tuple[float, ExpertTiles], ...]
+"""Shapes, and up to how many pairs an expert on average they are for."""
+
+WIDE: Classes = (
+    (12, ExpertTiles(16, depth=128)),
+    (48, ExpertTiles(32, depth=128, stages=3, down_stages=3)),
+    (float("inf"), ExpertTiles(128, warps=8, stages=3, down_warps=8, down_stages=3)),
+)
+FP8_ROWS: Classes = (
+    (12, ExpertTiles(16, depth=128, widen=True, down_widen=True)),
+    (48, ExpertTiles(32, depth=128, stages=3, down_stages=3, widen=True, down_widen=True)),
+    (float("inf"), ExpertTiles(128, depth=128, warps=8, stages=3, down_warps=8, down_stages=3)),
+)
 
 
 @dataclass(slots=True)
 class Tiles:
-    """Block shapes for a device.
-
-    Attributes:
-        rows: (rows, keys) of attention by layer kind.
-        few, more, many: shapes for up to 16, up to 64, and more pairs an expert on average.
-    """
+    """Block shapes for a device: (rows, keys) of attention by layer kind, and of the experts by the form of the rows."""
 
     rows: dict[LayerKind, tuple[int, int]] = field(default_factory=lambda: {"sliding": (32, 64), "full": (8, 32)})
-    few: ExpertTiles = ExpertTiles(16, depth=128, down_depth=64, stages=4, widen=True)
-    more: ExpertTiles = ExpertTiles(32, depth=128, down_depth=64, stages=3, widen=True)
-    many: ExpertTiles = ExpertTiles(128, depth=64, down_depth=64, warps=8, stages=3)
+    wide: Classes = WIDE
+    fp8: Classes = FP8_ROWS
 
     def attention(self, kind: LayerKind) -> tuple[int, int]:
         return self.rows[kind]
@@ -49,4 +68,4 @@ class Tiles:
     def experts(self, rows: int, k: int, experts: int, fp8: bool) -> ExpertTiles:
         """Shapes for a pass of so many rows. The number of rows alone decides, so a graph's choice is fixed."""
         average = rows * k / experts
-        return self.few if average <= 12 else self.more if average <= 48 else self.many
+        return next(tiles for most, tiles in (self.fp8 if fp8 else self.wide) if average <= most)

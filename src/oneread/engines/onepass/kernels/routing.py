@@ -52,6 +52,8 @@ def starts_kernel(
     """
     at = tl.arange(0, width)
     total = tl.load(totals + at, mask=at < experts, other=0)
+    # Several warps may hold a copy of `total`; none may read what another has zeroed.
+    tl.debug_barrier()
     own = (total + block - 1) // block
     end = tl.cumsum(own, 0)
     tl.store(ends + at, (end - own) * block, mask=at < experts)
@@ -62,11 +64,14 @@ def starts_kernel(
         tl.store(owners + number, tl.where(owner < experts, owner, -1), mask=number < blocks)
 
 
-@triton.jit(do_not_specialize=["pairs"])
-def place_kernel(chosen, ends, order, pairs, span: tl.constexpr):
-    """Put each pair into its expert's run. Where inside the run does not matter: every row of a block stands alone."""
+@triton.jit(do_not_specialize=["pairs", "room"])
+def place_kernel(chosen, ends, order, pairs, room, experts: tl.constexpr, span: tl.constexpr):
+    """Put each pair into its expert's run. Where inside the run does not matter: every row of a block stands alone.
+
+    Whatever `chosen` and `ends` hold, nothing is written outside the `room` places of `order`.
+    """
     pair = tl.program_id(0) * span + tl.arange(0, span)
     expert = tl.load(chosen + pair, mask=pair < pairs, other=-1)
-    real = expert >= 0
+    real = (expert >= 0) & (expert < experts)
     place = tl.atomic_add(ends + tl.where(real, expert, 0), 1, mask=real)
-    tl.store(order + place, pair, mask=real)
+    tl.store(order + place, pair, mask=real & (place >= 0) & (place < room))

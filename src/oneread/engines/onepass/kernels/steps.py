@@ -15,7 +15,7 @@ from ..diffusion_gemma import Batch, Layer, Steps, inverse_frequencies
 from ..linear import FP8, Linear
 from ..store import KeyValueStore
 from . import grouped, heads, norms, routing, sight
-from .plan import Tiles
+from .plan import ExpertTiles, Tiles
 
 
 @dataclass(slots=True, eq=False)
@@ -24,6 +24,19 @@ class Quantised:
 
     values: Tensor
     scales: Tensor
+
+
+@dataclass(slots=True, eq=False)
+class Order:
+    """Pairs sorted by expert, int32; see routing.py.
+
+    Attributes:
+        pairs: (blocks * block,), the pair of each place. owners: (blocks,). ends: (experts,).
+    """
+
+    pairs: Tensor
+    owners: Tensor
+    ends: Tensor
 
 
 @dataclass(slots=True, eq=False)
@@ -210,32 +223,42 @@ class FusedSteps(Steps):
             self.totals.zero_()
             return Steps.experts(self, x, chosen, shares, gate_up, down)
         rows, k = chosen.shape
-        experts, inner, hidden = len(gate_up.weight), down.inputs, gate_up.inputs
-        fp8, scaled = isinstance(x, Quantised), gate_up.weight.dtype == FP8
-        values, scales = (x.values, x.scales) if isinstance(x, Quantised) else (x, x)
-        pairs, device = rows * k, values.device
-        t = self.tiles.experts(rows, k, experts, fp8)
-        blocks = min(pairs, triton.cdiv(pairs, t.block) + experts)
-        order = torch.empty(blocks * t.block, dtype=torch.int32, device=device)
+        tiles = self.tiles.experts(rows, k, len(gate_up.weight), isinstance(x, Quantised))
+        order = self.sort_pairs(chosen, len(gate_up.weight), tiles.block)
+        between = self.gate_up(x, order, k, gate_up, tiles)
+        return self.down(between, order, shares, down, tiles)
+
+    def sort_pairs(self, chosen: Tensor, experts: int, block: int) -> Order:
+        """Pairs in blocks of one expert each, from what `route` chose and counted."""
+        pairs, device = chosen.numel(), chosen.device
+        blocks = min(pairs, triton.cdiv(pairs, block) + experts)
+        order = torch.empty(blocks * block, dtype=torch.int32, device=device)
         owners = torch.empty(blocks, dtype=torch.int32, device=device)
         ends = torch.empty(experts, dtype=torch.int32, device=device)
         width = triton.next_power_of_2(experts)
-        routing.starts_kernel[(1,)](self.totals, ends, owners, blocks, experts, width, t.block, 64, num_warps=4)
-        routing.place_kernel[(triton.cdiv(pairs, 256),)](chosen, ends, order, pairs, 256)
-        between_dtype = FP8 if fp8 else values.dtype
-        between = torch.empty((blocks * t.block, inner), dtype=between_dtype, device=device)
-        between_scales = torch.empty((blocks * t.block if fp8 else 1, inner // grouped.GATED), device=device)
-        grouped.gate_up_kernel[(blocks * (inner // t.gated),)](
+        routing.starts_kernel[(1,)](self.totals, ends, owners, blocks, experts, width, block, 64, num_warps=4)
+        routing.place_kernel[(triton.cdiv(pairs, 256),)](chosen, ends, order, pairs, len(order), experts, 256)
+        return Order(order, owners, ends)
+
+    def gate_up(self, x: Any, order: Order, k: int, weight: Linear, t: ExpertTiles) -> Any:
+        """gelu(gate) * up of every place of the order, (places, inner); `Quantised` (scales (places, tiles)) if x is."""
+        fp8, scaled = isinstance(x, Quantised), weight.weight.dtype == FP8
+        values, scales = (x.values, x.scales) if isinstance(x, Quantised) else (x, x)
+        inner, device = weight.outputs // 2, values.device
+        out = torch.empty((len(order.pairs), inner), dtype=values.dtype, device=device)
+        # Only FP8 rows have scales.
+        out_scales = torch.empty((len(out) if fp8 else 1, triton.cdiv(inner, t.gated)), device=device)
+        grouped.gate_up_kernel[(len(order.owners) * triton.cdiv(inner, t.gated),)](
             values,
             scales,
-            gate_up.weight,
-            gate_up.scale if scaled else scales,
-            order,
-            owners,
-            ends,
-            between,
-            between_scales,
-            hidden=hidden,
+            weight.weight,
+            weight.scale if scaled else scales,
+            order.pairs,
+            order.owners,
+            order.ends,
+            out,
+            out_scales,
+            hidden=weight.inputs,
             inner=inner,
             k=k,
             block=t.block,
@@ -244,31 +267,41 @@ class FusedSteps(Steps):
             scaled=scaled,
             fp8=fp8,
             widen=t.widen,
+            swap=t.swap,
             num_warps=t.warps,
             num_stages=t.stages,
         )
+        return Quantised(out, out_scales) if fp8 else out
+
+    def down(self, x: Any, order: Order, shares: Tensor, weight: Linear, t: ExpertTiles) -> Tensor:
+        """Each pair's output times its share, (pairs, hidden), where the pair belongs."""
+        fp8, scaled = isinstance(x, Quantised), weight.weight.dtype == FP8
+        values, scales = (x.values, x.scales) if isinstance(x, Quantised) else (x, x)
+        hidden = weight.outputs
         # In the rows' own width: an FP8 model computes in bf16.
-        out = torch.empty((pairs, hidden), dtype=torch.bfloat16 if fp8 else values.dtype, device=device)
-        grouped.down_kernel[(blocks * triton.cdiv(hidden, t.wide),)](
-            between,
-            between_scales,
-            down.weight,
-            down.scale if scaled else scales,
-            order,
-            owners,
-            ends,
+        dtype = torch.bfloat16 if fp8 else values.dtype
+        out = torch.empty((shares.numel(), hidden), dtype=dtype, device=values.device)
+        grouped.down_kernel[(len(order.owners) * triton.cdiv(hidden, t.wide),)](
+            values,
+            scales,
+            weight.weight,
+            weight.scale if scaled else scales,
+            order.pairs,
+            order.owners,
+            order.ends,
             shares,
             out,
             hidden=hidden,
-            inner=inner,
+            inner=weight.inputs,
             block=t.block,
             wide=t.wide,
             depth=t.gated if fp8 else t.down_depth,
             scaled=scaled,
             fp8=fp8,
-            widen=t.widen,
-            num_warps=t.warps,
-            num_stages=t.stages,
+            widen=t.down_widen,
+            swap=t.down_swap,
+            num_warps=t.down_warps,
+            num_stages=t.down_stages,
         )
         return out
 
@@ -293,6 +326,7 @@ class FusedSteps(Steps):
             x_out,
             h,
             scales,
+            self.count,
             self.epsilon,
             columns=columns,
             width=triton.next_power_of_2(columns),
