@@ -22,9 +22,9 @@ def product(rows, weight, acc, fp8: tl.constexpr, widen: tl.constexpr, swap: tl.
             rows, weight = rows.to(tl.float16), weight.to(tl.float16)
     else:
         weight = weight.to(rows.dtype)
-    if swap:
-        return tl.dot(weight, tl.trans(rows), acc, input_precision="ieee")
-    return tl.dot(rows, tl.trans(weight), acc, input_precision="ieee")
+    left = weight if swap else rows
+    right = rows if swap else weight
+    return tl.dot(left, tl.trans(right), acc, input_precision="ieee")
 
 
 @triton.jit

@@ -43,13 +43,13 @@ Classes: TypeAlias = tuple[tuple[float, ExpertTiles], ...]
 """Shapes, and up to how many pairs an expert on average they are for."""
 
 WIDE: Classes = (
-    (12, ExpertTiles(16, depth=128)),
-    (48, ExpertTiles(32, depth=128, stages=3, down_stages=3)),
+    (12, ExpertTiles(16, depth=128, swap=True, down_swap=True)),
+    (48, ExpertTiles(32, depth=128, swap=True, down_swap=True)),
     (float("inf"), ExpertTiles(128, warps=8, stages=3, down_warps=8, down_stages=3)),
 )
 FP8_ROWS: Classes = (
-    (12, ExpertTiles(16, depth=128, widen=True, down_widen=True)),
-    (48, ExpertTiles(32, depth=128, stages=3, down_stages=3, widen=True, down_widen=True)),
+    (12, ExpertTiles(16, depth=128, swap=True, down_swap=True)),
+    (48, ExpertTiles(32, depth=128, swap=True, down_swap=True)),
     (float("inf"), ExpertTiles(128, depth=128, warps=8, stages=3, down_warps=8, down_stages=3)),
 )
 
