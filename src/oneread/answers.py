@@ -45,7 +45,7 @@ class Usage:
 
     Attributes:
         input_tokens: every token read, counted once for each row it stood in.
-        output_tokens: open slots read (an encoder's option markers or a canvas's label slots); nothing is generated.
+        output_tokens: open slots read (an encoder's option markers or a canvas's label slots), and tokens of thoughts.
         tokens_reused: of the input tokens, those whose keys and values came from a cache.
     """
 
@@ -104,6 +104,9 @@ class QuestionDiagnostics:
         splits: rows over which the options were spread.
         second_round: whether the best options of split rows were read together once more.
         temperature: that was applied.
+        argmax_is_label: whether the most probable token of the whole vocabulary was an allowed label in every read; None
+            unless ``projection="full"`` asked for it.
+        thoughts: what was thought before the question was read, one text for each row that was read of it.
     """
 
     stage: int
@@ -121,6 +124,8 @@ class QuestionDiagnostics:
     splits: int
     second_round: bool
     temperature: float
+    argmax_is_label: bool | None = None
+    thoughts: tuple[str, ...] = ()
 
     @property
     def first_entropy(self) -> float:

@@ -23,6 +23,7 @@ MAX_STEPS = 8
 MAX_THOUGHT = 4096
 MAX_SEED = 2**32 - 1
 CANVAS_STEP, MAX_CANVAS = 16, 256
+IMAGE_TOKENS, IMAGE_BUDGETS = 280, (70, 140, 280, 560, 1120)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class Controls:
         projection: what of the vocabulary is computed at a slot.
         canvas_length: width of every canvas, 16 to 256 in steps of 16; None takes the narrowest.
         chunk_rows: the most rows of a canvas that template and slots may take, at least 8; None takes the canvas.
+        image_tokens: the most tokens that one image is read as, one of `IMAGE_BUDGETS`.
         instructions: context shared by all questions.
         confidence: the formula behind every confidence; None takes the server's.
         diagnostics: whether the reply tells how it was read; None takes the server's.
@@ -86,6 +88,7 @@ class Controls:
     projection: Projection = "labels"
     canvas_length: int | None = None
     chunk_rows: int | None = None
+    image_tokens: int = IMAGE_TOKENS
     instructions: Content | None = None
     confidence: Confidence | None = None
     diagnostics: bool | None = None
@@ -120,10 +123,11 @@ def check_controls(controls: Controls) -> list[Issue]:
         issues.append(Issue(("auto_threshold",), "Input should be a number from 0 up, in nats", "out_of_range", {"ge": 0}))
     for name, value, allowed in (
         ("mode", c.mode, get_args(Mode)),
+        ("image_tokens", c.image_tokens, IMAGE_BUDGETS),
         ("projection", c.projection, get_args(Projection)),
         ("confidence", c.confidence, (None, *get_args(Confidence))),
     ):
-        if value not in allowed:
+        if value not in allowed or isinstance(value, float):
             known = ", ".join(repr(v) for v in allowed if v is not None)
             issues.append(Issue((name,), f"Input should be one of {known}", "literal_error"))
     issues += [

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from oneread.calibration.sets import Sets
 from oneread.calibration.temperature import Temperatures
 from oneread.calibration.thresholds import Thresholds
 
-from ..fakes import FakeEngine, word_canvas
+from ..fakes import FakeEngine, fake_reader, word_canvas
 
 QUESTION = Noul("is it urgent")
 TEMPERATURES = Temperatures.parse({"noul": 2.0, "choice": [[4, 1.5], [255, 3.0]], "score": 2.5})
@@ -34,7 +34,7 @@ PROFILE = Profile(
 def reader(digest: str = "ab" * 32) -> Any:
     engine = FakeEngine(lambda read, slot: 2.0 if slot == 0 else 0.0)
     own = Temperatures.parse({"noul": 1, "choice": 1, "score": 1})
-    return cast(Any, SimpleNamespace(name="fake-1", digest=digest, engine=engine, canvas=word_canvas(), temperatures=own))
+    return replace(fake_reader(engine), digest=digest, canvas=word_canvas(), temperatures=own)
 
 
 def p_yes(decider: Decider, question: Question) -> float:

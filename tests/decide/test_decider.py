@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import Future
-from types import SimpleNamespace
-from typing import Any, cast
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from oneread.calibration.temperature import Temperatures
 from oneread.canvas.markers import Layout
 from oneread.engines.base import Read
 
-from ..fakes import FakeEngine, word_canvas
+from ..fakes import FakeEngine, fake_reader, word_canvas
 
 MIXED: dict[str, Question] = {
     "urgent": Noul("is it urgent"),
@@ -27,13 +27,12 @@ MIXED: dict[str, Question] = {
 def decider(
     engine: FakeEngine | None = None, words: str = "", layout: Layout = "full", window: int = 512, **temperatures: Any
 ) -> Decider:
-    reader = SimpleNamespace(
-        name="fake-1",
-        engine=engine or FakeEngine(),
+    reader = replace(
+        fake_reader(engine),
         canvas=word_canvas(words, window, layout),
         temperatures=Temperatures.parse({"noul": 1, "choice": 1, "score": 1, **temperatures}),
     )
-    return Decider(cast(Any, reader))
+    return Decider(reader)
 
 
 def test_answers_come_back_typed_under_their_ids_in_request_order() -> None:

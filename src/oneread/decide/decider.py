@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..controls import Confidence, Content, Controls
-from ..engines.base import Read, Reading
+from ..engines.base import Reading, Tokens
 from ..planning import stages
 from ..questions import Message, Question, Request, option_count, question_type, validate
-from .run import Run
+from .run import Run, Step
+from .thinking import Thinking, think, think_aside
 from .writing import Piece, write
 
 if TYPE_CHECKING:
@@ -92,9 +93,12 @@ class Decider:
         """
         steps = self._steps(request)
         try:
-            reads = next(steps)
+            step = next(steps)
             while True:
-                reads = steps.send(self.reader.engine.read(reads).result())
+                if isinstance(step, Thinking):
+                    step = steps.send(think(self.reader, step))
+                else:
+                    step = steps.send(self.reader.engine.read(step).result())
         except StopIteration as done:
             answers: Answers = done.value
             return answers
@@ -106,14 +110,22 @@ class Decider:
             followed = replace(request, controls=replace(request.controls, diagnostics=True))
         steps = self._steps(followed)
         # Tokenising a long state takes a while and holds no lock on the interpreter.
-        reads, answers = await asyncio.to_thread(_advance, steps, None)
+        step, answers = await asyncio.to_thread(_advance, steps, None)
         while answers is None:
+            if isinstance(step, Thinking):
+                if follower is not None:
+                    follower.planned(len(step.prompts), step.most_read(self.reader))
+                thoughts = await think_aside(self.reader, step)
+                if follower is not None:
+                    follower.read(())
+                step, answers = _advance(steps, thoughts)
+                continue
             if follower is not None:
-                follower.planned(len(reads), sum(read.tokens for read in reads))
-            readings = await asyncio.wrap_future(self.reader.engine.read(reads))
+                follower.planned(len(step), sum(read.tokens for read in step))
+            readings = await asyncio.wrap_future(self.reader.engine.read(step))
             if follower is not None:
                 follower.read(readings)
-            reads, answers = _advance(steps, readings)
+            step, answers = _advance(steps, readings)
         if follower is None:
             return answers
         follower.answered(answers)
@@ -138,8 +150,8 @@ class Decider:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    def _steps(self, request: Request) -> Generator[list[Read], list[Reading], Answers]:
-        """Yields the reads still needed, takes their readings, returns the answers."""
+    def _steps(self, request: Request) -> Generator[Step, Any, Answers]:
+        """Yields the reads or thoughts still needed, takes what came of them, returns the answers."""
         validate(request)
         run = Run(self, request)
         for number, stage in enumerate(stages(request.questions, request.asking, request.controls.ask)):
@@ -153,11 +165,9 @@ class Decider:
         return self.reader.temperatures.of(question_type(question), option_count(question))
 
 
-def _advance(
-    steps: Generator[list[Read], list[Reading], Answers], readings: list[Reading] | None
-) -> tuple[list[Read], Answers | None]:
-    """One step of the generator: the next reads, or none and the answers."""
+def _advance(steps: Generator[Step, Any, Answers], came: list[Reading] | list[Tokens] | None) -> tuple[Step, Answers | None]:
+    """One turn of the generator: what is needed next, or nothing and the answers."""
     try:
-        return (next(steps) if readings is None else steps.send(readings)), None
+        return (next(steps) if came is None else steps.send(came)), None
     except StopIteration as done:
         return [], done.value

@@ -4,39 +4,41 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..answers import (
     Abstention,
     Answer,
     Answers,
-    ChoiceAnswer,
     Diagnostics,
-    NoulAnswer,
     QuestionDiagnostics,
-    ScoreAnswer,
     Skipped,
     Usage,
     confidence,
-    expectation,
 )
+from ..canvas.label_form import Setting
+from ..canvas.labels import LabelCanvas
 from ..canvas.text import context_text
 from ..controls import Asking, Confidence
-from ..engines.base import Read, Reading, Tokens
+from ..engines.base import NO_TOKENS, Read, Reading, Tokens
 from ..errors import InvalidRequest, Issue
 from ..planning import Row, StagePlan, next_rows, plan_stage, skip_reason, value_of
-from ..questions import Choice, Noul, Question, Request, Score, question_type
-from .merging import entropy
+from ..questions import Request, question_type
+from .concluding import answer_of, told_of
 from .progress import StageProgress
+from .refusals import addressed, refuse_crowded, refuse_unsupported
+from .thinking import Thinking
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from ..planning import Part
+    from ..planning.windows import Span
     from ..readers.reader import Reader
     from .decider import Decider
 
 _PLAINLY = Asking()
+
+Step: TypeAlias = "list[Read] | Thinking"
+"""What a request needs next: readings for reads, or token ids for thoughts, in their order."""
 
 
 class Run:
@@ -47,7 +49,11 @@ class Run:
         self._started = time.perf_counter()
         self._reading_s = 0.0
         self._confidence: Confidence = request.controls.confidence or decider.confidence
-        _refuse_unsupported(request, self._confidence, decider.reader)
+        refuse_unsupported(request, self._confidence, decider.reader)
+        self._labels = decider.reader.canvas if isinstance(decider.reader.canvas, LabelCanvas) else None
+        self._setting = _setting(request, decider.reader)
+        self._form = decider.reader.canvas.row_form if self._labels is None else self._labels.form_for(self._setting)
+        refuse_crowded(request, self._form)
         self._state: Tokens = decider.reader.canvas.encode_state(request.state)
         self._answers: dict[str, Answer] = {}
         self._skipped: dict[str, Skipped] = {}
@@ -58,8 +64,10 @@ class Run:
         self._rows = self._reused = 0
         self._input_tokens = self._output_tokens = 0
         self._widths: set[int] = set()
+        self._thoughts: dict[tuple[tuple[Part, ...], Span], Tokens] = {}
+        self._on_label: dict[str, bool] = {}
 
-    def read_stage(self, number: int, stage: tuple[str, ...]) -> Generator[list[Read], list[Reading], None]:
+    def read_stage(self, number: int, stage: tuple[str, ...]) -> Generator[Step, Any, None]:
         """Read one stage: its groups together, or in packed sequential mode one after the other."""
         request = self._request
         asked: list[str] = []
@@ -96,15 +104,15 @@ class Run:
         try:
             return plan_stage(
                 {key: canvas.lengths(question) for key, question in self._compiled.items()},
-                canvas.row_form,
+                self._form,
                 len(self._state),
                 packed=request.controls.mode == "packed",
                 alone=[key for key, asked in request.asking.items() if asked.alone],
             )
         except InvalidRequest as error:
-            raise InvalidRequest([_addressed(issue, request.questions) for issue in error.issues]) from None
+            raise InvalidRequest([addressed(issue, request.questions) for issue in error.issues]) from None
 
-    def _read(self, number: int, plan: StagePlan) -> Generator[list[Read], list[Reading], None]:
+    def _read(self, number: int, plan: StagePlan) -> Generator[Step, Any, None]:
         decider, request = self._decider, self._request
         reader = decider.reader
         questions = {key: request.questions[key] for key in plan.options}
@@ -112,29 +120,69 @@ class Run:
             questions, plan, request.controls, reader.canvas.ordered, reader.engine.capabilities.noise, decider.temperature
         )
         while rows := next_rows(plan, progress):
+            if self._setting.thought:
+                yield from self._think(rows)
             reads = [self._lay(row) for row in rows]
             self._rows += len(rows)
             self._widths |= {read.tokens for read in reads}
             self._input_tokens += sum(read.tokens for read in reads)
             self._output_tokens += sum(len(read.slots) for read in reads)
-            if self._input_tokens > decider.max_tokens:
-                message = f"The request needs more than {decider.max_tokens} tokens to be read, over all rows"
-                raise InvalidRequest.at((), message, "too_many_tokens", max_tokens=decider.max_tokens)
+            self._check_tokens()
             sent = time.perf_counter()
-            readings = yield reads
+            readings: list[Reading] = yield reads
             self._reading_s += time.perf_counter() - sent
-            for row, reading in zip(rows, readings, strict=True):
+            for row, read, reading in zip(rows, reads, readings, strict=True):
                 progress.record(row, reading)
                 self._reused += reading.tokens_reused
+                self._note_tops(row, read, reading)
         for key in questions:
             self._conclude(number, key, progress)
 
     def _lay(self, row: Row) -> Read:
-        parts = [(self._compiled[part.question], part.options) for part in row.parts]
-        controls = self._request.controls
-        state = self._state[slice(*row.window)]
+        parts, state = self._parts(row)
+        seed = self._request.controls.seed
         # A question that has a row to itself is read as it would be by itself, whatever the mode.
-        return self._decider.reader.canvas.row(parts, state, len(parts) > 1, controls.seed, row.draw)
+        if self._labels is None:
+            return self._decider.reader.canvas.row(parts, state, len(parts) > 1, seed, row.draw)
+        thought = self._thoughts.get((row.parts, row.window), NO_TOKENS)
+        return self._labels.row(parts, state, len(parts) > 1, seed, row.draw, self._setting, thought)
+
+    def _parts(self, row: Row) -> tuple[list[tuple[Any, Sequence[int]]], Tokens]:
+        """The questions of a row, compiled, and its part of the state."""
+        return [(self._compiled[p.question], p.options) for p in row.parts], self._state[slice(*row.window)]
+
+    def _think(self, rows: Sequence[Row]) -> Generator[Step, Any, None]:
+        """A thought for each prompt that has none: draws share it, another order or window has its own."""
+        assert self._labels is not None, "a reader that does not think was refused"
+        wanted = [key for key in dict.fromkeys((row.parts, row.window) for row in rows) if key not in self._thoughts]
+        if not wanted:
+            return
+        laid = [self._parts(Row(*key)) for key in wanted]
+        prompts = tuple(self._labels.to_think(parts, state, len(parts) > 1, self._setting) for parts, state in laid)
+        thinking = Thinking(prompts, self._setting.thought, self._request.controls.seed, self._labels.thought_end)
+        self._input_tokens += thinking.prompt_tokens
+        self._check_tokens()
+        sent = time.perf_counter()
+        thoughts: list[Tokens] = yield thinking
+        self._reading_s += time.perf_counter() - sent
+        self._thoughts.update(zip(wanted, thoughts, strict=True))
+        self._output_tokens += sum(map(len, thoughts))
+
+    def _check_tokens(self) -> None:
+        most = self._decider.max_tokens
+        if self._input_tokens > most:
+            message = f"The request needs more than {most} tokens to be read, over all rows"
+            raise InvalidRequest.at((), message, "too_many_tokens", max_tokens=most)
+
+    def _note_tops(self, row: Row, read: Read, reading: Reading) -> None:
+        if reading.tops is not None:
+            for part, slot, top in zip(row.parts, read.slots, reading.tops.tolist(), strict=True):
+                self._on_label[part.question] = self._on_label.get(part.question, True) and top in slot.labels
+
+    def _thought_of(self, key: str) -> tuple[str, ...]:
+        script = self._decider.reader.script
+        asked = [thought for (parts, _), thought in self._thoughts.items() if any(part.question == key for part in parts)]
+        return tuple(script.decode(thought) for thought in asked) if script is not None else ()
 
     def _conclude(self, number: int, key: str, progress: StageProgress) -> None:
         """The answer of one question whose rows are all read."""
@@ -144,28 +192,13 @@ class Run:
         probabilities = draws.mean.tolist()
         mass = progress.label_mass(key)
         sure = confidence(self._confidence, kind, probabilities, mass)
-        self._answers[key] = _answer(question, probabilities, sure)
+        self._answers[key] = answer_of(question, probabilities, sure)
         threshold = self._request.asking.get(key, _PLAINLY).abstain_below
         if threshold is not None and sure < threshold:
             self._abstained[key] = Abstention(self._confidence, sure, threshold)
         if self._wants_diagnostics:
-            group = progress.group(key)
-            self._told[key] = QuestionDiagnostics(
-                stage=number,
-                probabilities=tuple(probabilities),
-                entropy=entropy(draws.mean),
-                label_mass=mass,
-                draws=tuple(tuple(d) for d in draws.distributions.tolist()),
-                stderr=draws.stderr,
-                agreement=draws.agreement,
-                orders=progress.orders_read(key),
-                orders_agree=progress.orders_agree(key),
-                entropies=tuple(entropy(d) for d in draws.distributions),
-                extended=progress.extended(key),
-                windows=len(group.spans),
-                splits=len(group.splits),
-                second_round=len(group.splits) > 1 and self._decider.reader.canvas.row_form.second_round,
-                temperature=progress.temperature(key),
+            self._told[key] = told_of(
+                key, number, draws, mass, progress, self._form, self._on_label.get(key), self._thought_of(key)
             )
 
     @property
@@ -205,62 +238,16 @@ class Run:
         )
 
 
-def _answer(question: Question, probabilities: list[float], sure: float) -> Answer:
-    match question:
-        case Noul():
-            return NoulAnswer(probabilities[0])
-        case Choice(options):
-            names = list(options)
-            top = names[max(range(len(names)), key=probabilities.__getitem__)]
-            return ChoiceAnswer(top, sure, dict(zip(names, probabilities, strict=True)))
-        case Score(levels):
-            return ScoreAnswer(expectation(probabilities), sure, tuple(levels), tuple(probabilities))
-
-
-def _refuse_unsupported(request: Request, formula: Confidence, reader: Reader) -> None:
-    """Refuse by name what the reader's engine cannot do."""
-    can, c = reader.engine.capabilities, request.controls
-    issues: list[Issue] = []
-
-    def refuse(name: str, why: str) -> None:
-        issues.append(Issue((name,), f"The reader {reader.name} {why}", "unsupported_by_reader"))
-
-    # Neither has a way into a row yet, whatever the engine could do.
-    issues += [Issue(image.loc, f"The reader {reader.name} reads text only", "images_unsupported") for image in request.images]
-    if c.think:
-        refuse("think", "does not think first; leave it out or send 0")
-    if c.steps > can.steps:
-        refuse("steps", f"reads in at most {can.steps} step{'s' if can.steps > 1 else ''}")
-    if can.readout == "marker":
-        if formula == "mass":
-            refuse("confidence", "has no label mass; use typesafe, top, margin or entropy")
-        if c.projection == "full":
-            refuse("projection", "has no vocabulary to project to; use labels")
-        if c.canvas_length is not None:
-            refuse("canvas_length", "has no canvas of fixed width; leave it out")
-        if c.chunk_rows is not None:
-            refuse("chunk_rows", "has no canvas of fixed width; leave it out")
-    else:
-        if c.projection == "full":
-            refuse("projection", "computes the labels' part of the vocabulary only, and its log-sum-exp; use labels")
-        if c.canvas_length is not None:
-            refuse("canvas_length", "takes the narrowest canvas; leave it out")
-        if c.chunk_rows is not None:
-            refuse("chunk_rows", "fills the canvas; leave it out")
+def _setting(request: Request, reader: Reader) -> Setting:
+    """What a request chooses of how a reader with labels is asked. Decodes its images."""
+    c = request.controls
+    images, issues = [], []
+    for image in request.images:
+        assert reader.eyes is not None, "images were refused"
+        try:
+            images.append(reader.eyes.see(image.data, image.width, image.height, c.image_tokens))
+        except ValueError as error:
+            issues.append(Issue(image.loc, str(error), "image_unreadable"))
     if issues:
         raise InvalidRequest(issues)
-
-
-def _addressed(issue: Issue, questions: Mapping[str, Question]) -> Issue:
-    """An issue of the planner, which knows options by index, at the place where the request says it."""
-    question = questions[str(issue.loc[1])]
-    loc = [*issue.loc[:2], question_type(question), *issue.loc[2:]]
-    if isinstance(loc[-1], int):
-        match question:
-            case Choice(options):
-                loc[-1] = list(options)[loc[-1]]
-            case Noul():
-                loc[-1] = ("true", "false")[loc[-1]]
-            case Score():
-                pass
-    return replace(issue, loc=tuple(loc))
+    return Setting(c.think, tuple(images), c.canvas_length, c.chunk_rows, c.steps, c.projection == "full")

@@ -5,19 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tokenizers import Tokenizer
 
 from ..calibration.temperature import Temperatures
 from ..canvas.base import Canvas, Script
 from ..canvas.markers import MarkerCanvas
-from ..engines.base import Engine, Writer
+from ..engines.base import Engine, Eyes, Writer
 from ..engines.embedded import EncoderModel, default_threads, embedded_engine, isolated_engine
 from ..engines.isolated import PASS_TIMEOUT_S
 from ..errors import ReaderError
 from .manifest import TOKENIZER, Manifest, read_manifest, verify_files
 from .weights import load_weights
+
+if TYPE_CHECKING:
+    from .checkpoint import Placement
 
 EMBEDDED = Path(__file__).parent / "embedded"
 """The reader inside the package."""
@@ -37,6 +40,7 @@ class Reader:
         canvas: lays questions and states into rows of its tokens.
         temperatures: raw scores are divided by these before the softmax, by question type and number of options.
         writer, script: what writes text and how its prompts look; None for a reader that only reads.
+        eyes: what prepares images; None for a reader of text.
     """
 
     name: str
@@ -49,11 +53,12 @@ class Reader:
     temperatures: Temperatures
     writer: Writer | None = None
     script: Script | None = None
+    eyes: Eyes | None = None
 
     @property
     def takes_images(self) -> bool:
         """Whether a request may bring images."""
-        return self.engine.capabilities.images
+        return self.eyes is not None and self.engine.capabilities.images
 
     @property
     def has_mass(self) -> bool:
@@ -66,20 +71,33 @@ class Reader:
 
 
 def load_reader(
-    path: Path | None = None, threads: int | None = None, isolated: bool = False, pass_timeout_s: float = PASS_TIMEOUT_S
+    path: Path | None = None,
+    threads: int | None = None,
+    isolated: bool = False,
+    pass_timeout_s: float = PASS_TIMEOUT_S,
+    placement: Placement | None = None,
+    progress: bool = False,
 ) -> Reader:
     """Load a reader's directory, or the one inside the package.
 
     Args:
-        path: a directory with reader.json, tokenizer.json and the weights; None for the embedded reader.
+        path: a directory with reader.json, tokenizer.json and the weights, or the folder of a DiffusionGemma checkpoint
+            (`checkpoint.load_checkpoint`), which always runs in this process; None for the embedded reader.
         threads: CPU threads of its engine; None for `engines.embedded.default_threads`.
         isolated: run the model in a process of its own, which is replaced when it crashes or hangs.
         pass_timeout_s: where isolated, how long a pass may take before it counts as hung.
+        placement: where a checkpoint is loaded.
+        progress: whether loading a checkpoint draws bars on the terminal.
 
     Raises:
+        MissingExtra: a checkpoint needs torch, which is not installed.
         ReaderError: when a file or tensor is missing, damaged, not listed, or of a form this version does not know.
     """
     directory = EMBEDDED if path is None else path
+    from .checkpoint import is_checkpoint, load_checkpoint
+
+    if is_checkpoint(directory):
+        return load_checkpoint(directory, threads, placement, progress)
     manifest = read_manifest(directory)
     verify_files(directory, manifest)
     try:

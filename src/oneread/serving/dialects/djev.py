@@ -49,7 +49,10 @@ def _reply(answers: Answers, request: domain.Request) -> dict[str, Any]:
 def _diagnostics(answers: Answers, told: Diagnostics, request: domain.Request) -> dict[str, Any]:
     chunks = [list(chunk) for stage in told.chunks for chunk in stage]
     samples = [_samples(chunk, told, request) for chunk in chunks]
-    return {
+    thoughts = list(dict.fromkeys(text for q in told.questions.values() for text in q.thoughts))
+    shown = [{"text": text} for text in thoughts]
+    thought: dict[str, Any] = {"thought": shown[0] if len(shown) == 1 else shown} if shown else {}
+    return thought | {
         "steps": request.controls.steps,
         "stages": [list(stage) for stage in told.stages],
         "skipped": {key: skipped_body(why) for key, why in answers.skipped.items()},
@@ -92,7 +95,7 @@ def _samples(chunk: list[str], told: Diagnostics, request: domain.Request) -> di
 
 def _question(told: QuestionDiagnostics) -> dict[str, Any]:
     """Readers without labels have no label mass, and their argmax is an answer by their nature."""
-    return {"entropy": list(told.entropies), "label_mass": told.label_mass, "argmax_is_label": None}
+    return {"entropy": list(told.entropies), "label_mass": told.label_mass, "argmax_is_label": told.argmax_is_label}
 
 
 def _labels(question: domain.Question) -> list[str]:

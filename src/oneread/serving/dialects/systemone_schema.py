@@ -117,6 +117,7 @@ class Controls(BaseModel):
     projection: Any = _control("What of the vocabulary is computed at a slot.", _enum(controls.Projection))
     canvas_length: Any = _control("Width of every canvas.", _int(controls.CANVAS_STEP, controls.MAX_CANVAS))
     chunk_rows: Any = _control("The most rows of a canvas that template and slots take.", _int(8, controls.MAX_CANVAS))
+    image_tokens: Any = _control("The most tokens that an image is read as.", {"enum": [*controls.IMAGE_BUDGETS]})
     confidence: Any = _control("The formula behind every confidence.", _enum(controls.Confidence))
     diagnostics: Any = _control("Tell how it was read, in x_diagnostics.", _FLAG)
 

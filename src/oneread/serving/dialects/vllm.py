@@ -47,7 +47,7 @@ def _reply(answers: Answers, formula: Confidence, shown: bool) -> dict[str, Any]
             mass = told[key].label_mass if key in told else None
             sure = confidence(formula, "noul", [yes, 1 - yes], mass)
             body["answers"][key] |= {"confidence": sure, "probabilities": {"yes": yes, "no": 1 - yes}}
-    body["diagnostics"] = {key: {"label_mass": t.label_mass, "argmax_is_label": None} for key, t in told.items()}
+    body["diagnostics"] = {key: {"label_mass": t.label_mass, "argmax_is_label": t.argmax_is_label} for key, t in told.items()}
     head = {"id": f"decision-{secrets.token_hex(16)}", "object": "structured_decision", "created": int(time.time())}
     return head | body | {"x_confidence": formula}
 

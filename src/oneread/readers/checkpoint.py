@@ -1,0 +1,199 @@
+"""A DiffusionGemma checkpoint's folder, as it is published, made a reader with labels."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tokenizers import Tokenizer
+
+from ..calibration.temperature import Temperatures
+from ..canvas.chat import ChatScript
+from ..canvas.label_form import LabelForm
+from ..canvas.labels import LabelCanvas
+from ..controls import CANVAS_STEP, MAX_CANVAS
+from ..engines.batcher import Batcher
+from ..engines.embedded import default_threads
+from ..engines.onepass import need_torch
+from ..engines.onepass.checkpoint import list_tensors
+from ..engines.onepass.config import Config, read_config
+from ..engines.onepass.fit import Fit
+from ..errors import ReaderError
+from .manifest import MANIFEST, TOKENIZER
+from .reader import Reader
+
+if TYPE_CHECKING:
+    from ..engines.onepass.options import Options
+
+CONFIG = "config.json"
+UNCALIBRATED = Temperatures.parse({"noul": 1, "choice": 1, "score": 1})
+NO_LICENCE = "NOASSERTION"
+"""SPDX's word for a licence that nobody stated."""
+
+_SAMPLES, _SAMPLE_BYTES = 64, 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a checkpoint is loaded, and what it may take there. None leaves the choice to the engine.
+
+    Attributes:
+        device: ``"cuda"``, ``"cuda:1"``, ``"cpu"``; None takes CUDA where there is a device, else the CPU.
+        kv_bytes: of the prefix cache.
+        rows: most new rows of one pass.
+    """
+
+    device: str | None = None
+    kv_bytes: int | None = None
+    rows: int | None = None
+
+
+def is_checkpoint(directory: Path) -> bool:
+    """Whether a directory is a model's checkpoint: it has config.json, and no reader.json."""
+    return (directory / CONFIG).is_file() and not (directory / MANIFEST).exists()
+
+
+def load_checkpoint(
+    directory: Path, threads: int | None = None, placement: Placement | None = None, progress: bool = False
+) -> Reader:
+    """Load DiffusionGemma with its tokenizer. It runs in this process.
+
+    The image tower is loaded where the checkpoint has one and the extra ``vision`` is installed.
+
+    Args:
+        threads: of torch, on a CPU; None for `engines.embedded.default_threads`.
+        progress: whether to draw bars on the terminal.
+
+    Raises:
+        ReaderError: a file or tensor is missing or damaged, the tokenizer lacks a token that is needed or does not belong to
+            the model, or it does not fit the device; with the arithmetic.
+        MissingExtra: torch is not installed.
+    """
+    need_torch()
+    config = read_config(directory)
+    tokenizer = _tokenizer(directory, config)
+    images = sees(directory, config)
+    if images and tokenizer.token_to_id("<|image|>") != config.image_token:
+        raise ReaderError(f"{directory / CONFIG}: image_token_id is not the tokenizer's <|image|>")
+    script = ChatScript(tokenizer)
+
+    import torch
+
+    from ..engines.onepass.load import load_onepass
+    from ..engines.onepass.writer import OnePassWriter
+
+    where, options = _placed(directory, placement)
+    if where == "cpu":
+        torch.set_num_threads(threads or default_threads())
+    model = load_onepass(directory, where, options, images=images, progress=progress)
+    widest = max(CANVAS_STEP, min(MAX_CANVAS, config.canvas // CANVAS_STEP * CANVAS_STEP))
+    try:
+        canvas = LabelCanvas(tokenizer, LabelForm(model.capabilities.window, canvas=widest))
+    except ReaderError:
+        model.close()
+        raise
+    does = "typed questions, text and images" if images else "typed questions and text"
+    return Reader(
+        name=name_of(directory),
+        description=f"DiffusionGemma, read in one pass: {does}.",
+        release_date=_newest(directory),
+        licence=_licence(directory),
+        digest=fingerprint(directory),
+        engine=Batcher(model, options.rows),
+        canvas=canvas,
+        temperatures=UNCALIBRATED,
+        writer=OnePassWriter(model),
+        script=script,
+        eyes=model.vision,
+    )
+
+
+def fit_of(directory: Path, placement: Placement | None = None) -> Fit:
+    """What loading a checkpoint would take, beside what its device has. Loads nothing. Raises as `load_checkpoint` does."""
+    need_torch()
+    import torch
+
+    from ..engines.onepass.load import fit_on
+
+    where, options = _placed(directory, placement)
+    return fit_on(directory, torch.device(where), options, sees(directory, read_config(directory)))
+
+
+def sees(directory: Path, config: Config) -> bool:
+    """Whether a checkpoint's image tower can be loaded: it has one, and the extra ``vision`` is installed."""
+    return has_tower(directory, config) and find_spec("transformers") is not None and find_spec("PIL") is not None
+
+
+def has_tower(directory: Path, config: Config) -> bool:
+    """Whether a checkpoint has an image tower."""
+    return config.vision is not None and any(".embed_vision." in name for name in list_tensors(directory))
+
+
+def name_of(directory: Path) -> str:
+    """What requests call a checkpoint: its folder's name, or in a cache of a model hub the model's."""
+    path = directory.resolve()
+    if path.parent.name == "snapshots":
+        return path.parent.parent.name.rpartition("--")[2]
+    return path.name
+
+
+def fingerprint(directory: Path) -> str:
+    """SHA-256, in hexadecimal, of the tokenizer and the config whole, and of every weights file its name, size, header and
+    64 samples of 64 KiB from its first to its last bytes: what tells checkpoints apart without reading some fifty gigabytes."""
+    digest = hashlib.sha256()
+    for name in (CONFIG, TOKENIZER):
+        digest.update((directory / name).read_bytes())
+    for file in sorted({entry.file for entry in list_tensors(directory).values()}):
+        size = file.stat().st_size
+        digest.update(f"{file.name} {size}\n".encode())
+        with file.open("rb") as stream:
+            (header,) = struct.unpack("<Q", stream.read(8))
+            digest.update(stream.read(header))
+            for index in range(_SAMPLES):
+                stream.seek(8 + header + max(0, size - 8 - header - _SAMPLE_BYTES) * index // (_SAMPLES - 1))
+                digest.update(stream.read(_SAMPLE_BYTES))
+    return digest.hexdigest()
+
+
+def _placed(directory: Path, placement: Placement | None) -> tuple[str, Options]:
+    import torch
+
+    from ..engines.onepass.load import default_options
+
+    wanted = placement or Placement()
+    where = wanted.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    return where, default_options(directory, where, wanted.rows, wanted.kv_bytes)
+
+
+def _tokenizer(directory: Path, config: Config) -> Tokenizer:
+    path = directory / TOKENIZER
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # the tokenizers package raises plain Exception
+        raise ReaderError(f"{path} is {'not a tokenizer' if path.exists() else 'missing'}") from error
+    if tokenizer.get_vocab_size() > config.vocab:
+        raise ReaderError(f"{path} has {tokenizer.get_vocab_size()} tokens, the model only {config.vocab}")
+    return tokenizer
+
+
+def _newest(directory: Path) -> str:
+    """The day on which the newest of its files was written: the folder says nothing of a release."""
+    files = {entry.file for entry in list_tensors(directory).values()}
+    return datetime.fromtimestamp(max(file.stat().st_mtime for file in files), UTC).date().isoformat()
+
+
+def _licence(directory: Path) -> str:
+    """What the head of the model card says, else `NO_LICENCE`."""
+    card = directory / "README.md"
+    if card.is_file():
+        head = card.read_text("utf-8", "replace").removeprefix("---").partition("\n---")[0]
+        for line in head.splitlines():
+            key, _, value = line.partition(":")
+            if key.strip() == "license" and value.strip():
+                return value.strip()
+    return NO_LICENCE
