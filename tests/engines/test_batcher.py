@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 
 import pytest
 
+from oneread.engines.base import Read, Reading
 from oneread.engines.batcher import Batcher
 from oneread.engines.load import Monitored, Pass
+from oneread.engines.turns import Errand, errand
 from oneread.errors import EngineError
 
 from .models import StepModel, read
@@ -131,7 +134,7 @@ def test_close_finishes_the_pass_and_refuses_the_rest(model: StepModel) -> None:
 
 def test_the_load_is_what_waits_and_runs(batcher: Batcher, model: StepModel) -> None:
     assert isinstance(batcher, Monitored)
-    assert (batcher.load().tokens, batcher.load().tokens_per_s, batcher.seconds_for(100)) == (0, None, None)
+    assert (batcher.load().tokens, batcher.load().tokens_per_s, batcher.excess(100, 0.0, 1.0)) == (0, None, 0.0)
     busy(batcher, model)
     batcher.read([read(1, 16), read(1, 16)])
     load = batcher.load()
@@ -140,7 +143,7 @@ def test_the_load_is_what_waits_and_runs(batcher: Batcher, model: StepModel) -> 
     assert batcher.load().pass_s > 0.01
 
 
-def test_the_time_a_call_needs_counts_of_each_other_call_no_more_than_its_own_size(batcher: Batcher, model: StepModel) -> None:
+def test_the_excess_is_what_is_due_beyond_what_is_sure(batcher: Batcher, model: StepModel) -> None:
     busy(batcher, model)
     future = batcher.read([read(1)] * 500)
     model.go.release()
@@ -151,12 +154,56 @@ def test_the_time_a_call_needs_counts_of_each_other_call_no_more_than_its_own_si
     rate = batcher.load().tokens_per_s
     assert rate is not None
     assert 32 / rate == pytest.approx(0.05, rel=0.5)
-    small, large = batcher.seconds_for(8), batcher.seconds_for(4000)
-    assert small is not None
-    assert large is not None
-    assert small == pytest.approx((32 + 8) / rate)  # the pass that runs holds 32 tokens, which is more than a turn of 16
-    assert large == pytest.approx((4000 - 32 + 4000) / rate)
+    now = time.monotonic()
+    # a pass of what waits comes before; what nobody waits for does not
+    assert batcher.excess(100, now + 10, 1.0) == 0
+    assert batcher.excess(8 * round(rate), now + 10, 0.5) == pytest.approx(3 * rate + 32, rel=0.05)
+    later = [Errand(now + 9, 8 * round(rate)), Errand(now + 30, 1)]
+    assert batcher.excess(100, now + 10, 0.5, later) == pytest.approx(3 * rate + 132, rel=0.05)
     future.cancel()
+
+
+def test_what_is_due_soon_goes_first_once_turns_would_make_it_late(batcher: Batcher, model: StepModel) -> None:
+    batcher._rate.add(100, 1.0, time.monotonic())  # 100 tokens a second: a pass of 32 takes 0.3 s
+    busy(batcher, model)
+    many = batcher.read([read(1)] * 6)
+    urgent = in_errand(batcher, Errand(time.monotonic() + 1.0), read(2), 6)
+    idle = in_errand(batcher, Errand(time.monotonic() + 3600), read(3), 6)
+    finish(model)
+    for call in (many, urgent, idle):
+        call.result(5)
+    assert model.passes[1] == [2, 2, 2, 2]
+    assert model.passes[2][:2] == [2, 2]
+
+
+def test_while_nothing_is_pressed_calls_take_turns_whatever_is_due_first(batcher: Batcher, model: StepModel) -> None:
+    batcher._rate.add(100_000, 1.0, time.monotonic())
+    busy(batcher, model)
+    calls = [in_errand(batcher, Errand(time.monotonic() + due), read(due), 6) for due in (90, 60)]
+    finish(model)
+    for call in calls:
+        call.result(5)
+    assert model.passes[1] == [90, 90, 60, 60]
+
+
+def in_errand(batcher: Batcher, own: Errand, asked: Read, count: int) -> Future[list[Reading]]:
+    token = errand.set(own)
+    try:
+        return batcher.read([asked] * count)
+    finally:
+        errand.reset(token)
+
+
+def test_reads_that_are_not_padded_share_a_pass_by_their_own_tokens(model: StepModel) -> None:
+    model.bucket = lambda _: 0  # type: ignore[method-assign]
+    batcher = Batcher(model, token_budget=32)
+    busy(batcher, model)
+    calls = [batcher.read([read(tag, tokens)]) for tag, tokens in ((1, 20), (2, 12), (3, 5), (4, 80), (5, 1))]
+    finish(model)
+    for call in calls:
+        call.result(5)
+    assert model.passes[1:] == [[1, 2], [3], [4], [5]]
+    batcher.close()
 
 
 def test_passes_that_take_all_there_was_say_nothing_of_the_drain_rate(batcher: Batcher, model: StepModel) -> None:
@@ -165,16 +212,6 @@ def test_passes_that_take_all_there_was_say_nothing_of_the_drain_rate(batcher: B
     assert batcher.load().tokens_per_s is None
     batcher.read([read(1)] * 100).result(5)
     assert batcher.load().tokens_per_s is not None
-
-
-def test_an_old_rate_is_believed_less_and_less(batcher: Batcher, model: StepModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    model.free = True
-    batcher.read([read(1)] * 100).result(5)
-    fresh = batcher.load().tokens_per_s
-    assert fresh is not None
-    now = time.monotonic
-    monkeypatch.setattr("oneread.engines.load.time.monotonic", lambda: now() + 120)
-    assert batcher.load().tokens_per_s == pytest.approx(fresh * 8, rel=0.01)
 
 
 def test_small_calls_are_finished_in_order_of_arrival(batcher: Batcher, model: StepModel) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import httpx
@@ -12,6 +12,7 @@ import pytest
 
 from oneread.controls import Controls
 from oneread.engines.load import Load, Pass
+from oneread.engines.turns import Errand, errand
 from oneread.errors import InvalidRequest
 from oneread.questions import Choice, Noul, Request
 from oneread.serving.admission import Admission
@@ -23,7 +24,7 @@ from .fakes import FakeDecider, FakeReader
 
 
 class Engine:
-    """An engine with a backlog of one call."""
+    """An engine with a backlog of one call, all of it due before whatever comes."""
 
     def __init__(self, waiting: int = 0, rate: float | None = 1000.0) -> None:
         self.waiting, self.rate = waiting, rate
@@ -31,8 +32,11 @@ class Engine:
     def load(self) -> Load:
         return Load(int(self.waiting > 0), self.waiting // 10, self.waiting, self.rate, 0.0, 0)
 
-    def seconds_for(self, tokens: int) -> float | None:
-        return None if self.rate is None else (min(self.waiting, max(tokens, 500)) + tokens) / self.rate
+    def excess(self, tokens: int, due: float, share: float, others: Iterable[Errand] = ()) -> float:
+        if self.rate is None:
+            return 0.0
+        wanted = self.waiting + tokens + sum(other.later for other in others)
+        return max(0.0, wanted - share * self.rate * max(0.0, due - time.monotonic()))
 
     def memory(self) -> int:
         return 0
@@ -51,36 +55,92 @@ def admission(engine: Any, **limits: Any) -> Admission:
     return made
 
 
+def admit(admission: Admission, tokens: int, seconds: float = 10.0) -> None:
+    with admission.errand(time.monotonic() + seconds) as work:
+        admission.admit(work, tokens)
+
+
 def refusal(admission: Admission, tokens: int, seconds: float = 10.0) -> Refused:
     with pytest.raises(Refused) as raised:
-        admission.admit(tokens, time.monotonic() + seconds)
+        admit(admission, tokens, seconds)
     return raised.value
 
 
 def test_work_that_can_be_done_in_time_is_let_in() -> None:
-    admission(Engine(waiting=1_000_000)).admit(1000, time.monotonic() + 4)
-    admission(Engine(waiting=1_000_000, rate=None)).admit(10**6, time.monotonic() + 3)
-    admission(object()).admit(10**9, time.monotonic())
+    admit(admission(Engine()), 4900)  # half of what 10 s hold
+    admit(admission(Engine(waiting=2900)), 2000)  # three tenths wait
+    admit(admission(Engine(waiting=1_000_000, rate=None)), 10**6)
+    admit(admission(object()), 10**9, 0.0)
 
 
 def test_work_that_waits_too_long_is_refused_with_the_time_to_wait() -> None:
-    failure = refusal(admission(Engine(waiting=8000)), 8000).failure
-    assert (failure.status, failure.kind) == (529, "overloaded")
-    wait = int(failure.headers["retry-after-ms"])
-    assert 9900 <= wait <= 10100 * 1.3  # 16 s of work, and 0.6 of 10 s to do it
-    assert int(failure.headers["retry-after"]) == -(-wait // 1000)
+    for waiting, tokens, over in ((8000, 1000, 5.0), (2900, 2600, 0.5)):
+        failure = refusal(admission(Engine(waiting)), tokens).failure
+        assert (failure.status, failure.kind) == (529, "overloaded")
+        wait = int(failure.headers["retry-after-ms"])
+        first = 1000 * (over + tokens / 1000)  # what is too much, and the caller's own turn
+        assert first - 1 <= wait <= (first + 100) * 1.3
+        assert int(failure.headers["retry-after"]) == -(-wait // 1000)
+
+
+def test_callers_who_are_refused_together_come_back_one_after_the_other() -> None:
+    house = admission(Engine(waiting=4000))
+    waits = [int(refusal(house, 500).failure.headers["retry-after-ms"]) for _ in range(200)]
+    assert waits[0] < 2200
+    assert 5000 < waits[9] < 9000
+    assert max(waits) < 25_000
 
 
 def test_work_too_long_for_its_deadline_is_refused_whatever_waits() -> None:
-    failure = refusal(admission(Engine()), 11_000).failure
+    failure = refusal(admission(Engine(waiting=10)), 11_000).failure
     assert (failure.status, failure.kind) == (504, "timeout")
     assert "11.0 s" in failure.message
     assert "x-request-timeout-ms" in failure.message
+    assert refusal(admission(Engine()), 5100).failure.status == 504  # alone, and yet not surely in time
+
+
+def test_what_was_let_in_counts_until_it_is_answered_though_none_of_it_is_with_the_engine() -> None:
+    house = admission(Engine())
+    with house.errand(soon()) as staged:
+        house.admit(staged, 4000)
+        assert refusal(house, 500).failure.status == 529
+        staged.queued(1500)
+        admit(house, 500)
+    admit(house, 4500)
+
+
+def test_the_engine_is_told_what_its_reads_belong_to() -> None:
+    house = admission(Engine())
+    assert errand.get() is None
+    with house.errand(soon()) as work:
+        assert errand.get() is work
+    assert errand.get() is None
+
+
+def test_the_time_answers_take_after_their_last_read_is_kept_free() -> None:
+    house = admission(Engine())
+    house.answered(4.0)
+    assert refusal(house, 3500).failure.status == 504
+    for _ in range(200):
+        house.answered(0.0)
+    admit(house, 4500)
+
+
+def test_a_text_to_be_written_is_work_until_it_is_there() -> None:
+    house = admission(Engine())
+    with house.admit_generation(soon(), prompt=1000, most=100, passes=30.0) as work:
+        assert work.later == 4000
+        assert refusal(house, 500).failure.status == 529
+        work.queued(3000)
+        admit(house, 500)
+    with pytest.raises(Refused) as raised, house.admit_generation(soon(), prompt=1000, most=1000, passes=30.0):
+        pass
+    assert raised.value.failure.status == 504
 
 
 def test_a_full_queue_is_refused_unless_it_is_empty() -> None:
     assert refusal(admission(Engine(waiting=900), queue_tokens=1000), 200).failure.status == 529
-    admission(Engine(), queue_tokens=1000).admit(2000, time.monotonic() + 10)
+    admit(admission(Engine(), queue_tokens=1000), 2000)
 
 
 def test_nobody_is_told_to_wait_longer_than_clients_do() -> None:

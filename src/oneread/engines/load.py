@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-MEMORY_S = 10.0
-"""The drain rate forgets what is older than about this many seconds of reading."""
-
-STALE_S = 30.0
-"""A rate older than this is believed less and less: it counts double for every further `STALE_S`. What it would refuse might
-be done by now, and as long as it is refused nothing corrects the rate."""
+from .turns import Errand
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +17,7 @@ class Load:
         requests: calls that have reads waiting or running.
         rows: reads waiting or running.
         tokens: tokens of those reads, without padding.
-        tokens_per_s: see `DrainRate`; None where it is not known.
+        tokens_per_s: see `DrainRate.mean`; None where it is not known.
         pass_s: age of the pass that runs, in seconds; 0 when idle.
         restarts: how often the model's process was started again.
     """
@@ -64,8 +57,14 @@ class Monitored(Protocol):
 
     def load(self) -> Load: ...
 
-    def seconds_for(self, tokens: int) -> float | None:
-        """How long a call of so many tokens would take from now, its waiting included; None while that is not known."""
+    def excess(self, tokens: int, due: float, share: float, others: Iterable[Errand] = ()) -> float:
+        """Tokens by which work would exceed what is sure to be read in time, if so many more were due then; 0 if all fits.
+
+        Args:
+            due: monotonic seconds.
+            share: of what is sure, how much is counted on.
+            others: errands whose later tokens are to be read too.
+        """
         ...
 
     def memory(self) -> int:
@@ -75,31 +74,3 @@ class Monitored(Protocol):
     def observe(self, observer: Callable[[Pass], None]) -> None:
         """Call the observer after every pass."""
         ...
-
-
-class DrainRate:
-    """Tokens read per second of reading while more waits: a mean that forgets passes over about `MEMORY_S` of reading.
-
-    Only passes that left something waiting count. A pass that took all there was says little: small ones have mostly fixed
-    costs, so their rate would make any large request look as if it could not be done in time.
-    """
-
-    def __init__(self) -> None:
-        self._tokens = self._seconds = 0.0
-        self._at = 0.0
-
-    def add(self, tokens: int, seconds: float) -> None:
-        """Count one pass."""
-        kept = math.exp(-seconds / MEMORY_S)
-        self._tokens = kept * self._tokens + tokens
-        self._seconds = kept * self._seconds + max(seconds, 1e-6)
-        self._at = time.monotonic()
-
-    @property
-    def value(self) -> float | None:
-        """Tokens per second; None before the first pass that counts."""
-        if not self._seconds:
-            return None
-        age = time.monotonic() - self._at
-        doublings = min(50.0, max(0.0, age / STALE_S - 1))
-        return float(self._tokens / self._seconds * 2.0**doublings)

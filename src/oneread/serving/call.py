@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..engines.base import Reading
+from ..engines.turns import Errand
 
 if TYPE_CHECKING:
     from ..answers import Answers
@@ -63,33 +64,41 @@ class Follow:
     """Notes on a call what `Decider.adecide` does for it, and asks for admission before its first read.
 
     Args:
-        admit: called once, with the rows and tokens of the first reads; raises to refuse.
+        errand: what the reads are part of.
+        admit: called once, with the tokens that all reads may take; raises to refuse.
     """
 
-    def __init__(self, call: Call, admit: Any) -> None:
-        self._call, self._admit = call, admit
-        self._since = time.monotonic()
+    def __init__(self, call: Call, errand: Errand, admit: Callable[[int], None]) -> None:
+        self._call, self._errand, self._admit = call, errand, admit
+        self._foreseen = 0
         self._rounds = 0
+        self.since = time.monotonic()
+        """When the last step ended."""
+
+    def foreseen(self, tokens: int) -> None:
+        """Before the first reads are planned: how many tokens all rounds may take."""
+        self._foreseen = tokens
 
     def planned(self, rows: int, tokens: int) -> None:
         """Before reads are queued."""
         now = time.monotonic()
-        self._call.spans.append(("plan" if self._rounds == 0 else "answer", self._since, now))
+        self._call.spans.append(("plan" if self._rounds == 0 else "answer", self.since, now))
         if self._rounds == 0:
-            self._admit(rows, tokens)
+            self._admit(max(tokens, self._foreseen))
+        self._errand.queued(tokens)
         self._rounds += 1
         self._call.rows += rows
         self._call.tokens += tokens
-        self._since = now
+        self.since = now
 
     def read(self, readings: Sequence[Reading]) -> None:
         """Once they are read."""
         now = time.monotonic()
-        started = self._since + min((r.waited_s for r in readings), default=0.0)
-        self._call.spans += [("queue", self._since, started), ("read", started, now)]
-        self._since = now
+        started = self.since + min((r.waited_s for r in readings), default=0.0)
+        self._call.spans += [("queue", self.since, started), ("read", started, now)]
+        self.since = now
 
     def answered(self, answers: Answers) -> None:
         """At the end; the answers hold diagnostics whether or not the caller asked for them."""
-        self._call.spans.append(("answer", self._since, time.monotonic()))
+        self._call.spans.append(("answer", self.since, time.monotonic()))
         self._call.answers = answers

@@ -140,22 +140,28 @@ class Service:
         call, decider = this_call(), self.decider()
         check(request, self.settings.limits)
         deadline = self._deadline(call)
-        follow = Follow(call, lambda _, tokens: self.admission.admit(tokens, deadline))
-        work = asyncio.ensure_future(decider.adecide(request, follow))
-        work.add_done_callback(_taken)
+        with self.admission.errand(deadline) as errand:
+            follow = Follow(call, errand, lambda tokens: self.admission.admit(errand, tokens))
+            work = asyncio.ensure_future(decider.adecide(request, follow))
+            work.add_done_callback(_taken)
+            answers = await self._wait(work, watch, deadline)
+            self.admission.answered(time.monotonic() - follow.since)
+        self._read_at = time.monotonic()
+        if self._log is not None:
+            calibration = None if decider.calibration is None else decider.calibration.name
+            self._log.note(call.id, request, answers, decider.reader.digest, calibration)
+        return answers
+
+    async def _wait(self, work: asyncio.Future[Answers], gone: asyncio.Future[None], deadline: float) -> Answers:
+        """The answers, unless the caller, the deadline or the server's end comes first."""
         stop = asyncio.ensure_future(self._out_of_time.wait())
         try:
             left = max(0.0, deadline - time.monotonic())
-            first: set[asyncio.Future[Any]] = {work, watch, stop}
+            first: set[asyncio.Future[Any]] = {work, gone, stop}
             await asyncio.wait(first, timeout=left, return_when=asyncio.FIRST_COMPLETED)
             if work.done():
-                answers = work.result()
-                self._read_at = time.monotonic()
-                if self._log is not None:
-                    calibration = None if decider.calibration is None else decider.calibration.name
-                    self._log.note(call.id, request, answers, decider.reader.digest, calibration)
-                return answers
-            if watch.done():
+                return work.result()
+            if gone.done():
                 raise Refused(Failure(499, "client_closed_request", "The caller left before the answer."))
             if stop.done():
                 raise Refused(unavailable("The server stops before this could be answered. The request may be sent again."))
