@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,6 +12,7 @@ from ..controls import Confidence, Content, Controls
 from ..engines.base import Reading, Tokens
 from ..planning import stages
 from ..questions import Message, Question, Request, option_count, question_type, validate
+from .foresight import most_tokens
 from .run import Run, Step
 from .thinking import Thinking, think, think_aside
 from .writing import Piece, write
@@ -26,7 +27,11 @@ MAX_TOKENS = 2_000_000
 
 
 class Follower(Protocol):
-    """Who follows one request through `Decider.adecide`. Called on the event loop."""
+    """Who follows one request through `Decider.adecide`. Called on the event loop, but for `foreseen`."""
+
+    def foreseen(self, tokens: int) -> None:
+        """Once, before all else, in some thread: the most tokens that all rounds may read; 0 if there is one round only."""
+        ...
 
     def planned(self, rows: int, tokens: int) -> None:
         """Before each round of reads is queued. What it raises ends the request before they are."""
@@ -108,7 +113,7 @@ class Decider:
         followed = request
         if follower is not None:
             followed = replace(request, controls=replace(request.controls, diagnostics=True))
-        steps = self._steps(followed)
+        steps = self._steps(followed, None if follower is None else follower.foreseen)
         # Tokenising a long state takes a while and holds no lock on the interpreter.
         step, answers = await asyncio.to_thread(_advance, steps, None)
         while answers is None:
@@ -150,11 +155,14 @@ class Decider:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    def _steps(self, request: Request) -> Generator[Step, Any, Answers]:
+    def _steps(self, request: Request, foreseen: Callable[[int], None] | None = None) -> Generator[Step, Any, Answers]:
         """Yields the reads or thoughts still needed, takes what came of them, returns the answers."""
         validate(request)
         run = Run(self, request)
-        for number, stage in enumerate(stages(request.questions, request.asking, request.controls.ask)):
+        in_order = stages(request.questions, request.asking, request.controls.ask)
+        if foreseen is not None:
+            foreseen(most_tokens(run, in_order))
+        for number, stage in enumerate(in_order):
             yield from run.read_stage(number, stage)
         return run.answers()
 

@@ -76,7 +76,7 @@ class Follow:
         """When the last step ended."""
 
     def foreseen(self, tokens: int) -> None:
-        """Before the first reads are planned: how many tokens all rounds may take."""
+        """Before the first reads are planned, in some thread: how many tokens all rounds may take."""
         self._foreseen = tokens
 
     def planned(self, rows: int, tokens: int) -> None:
