@@ -100,7 +100,8 @@ async def test_draws_that_may_be_made_are_foreseen_though_none_is() -> None:
 
 
 async def test_groups_read_one_after_another_are_foreseen() -> None:
-    questions: dict[str, Question] = {f"q{i}": Noul(f"is it {'word ' * 40} {i}") for i in range(9)}
+    options: dict[str, Any] = {f"option number {i}": None for i in range(20)}
+    questions: dict[str, Question] = {f"q{i}": Choice(options, "which") for i in range(6)}
     asked = Request("short", questions, Controls(mode="packed", sequential=True))
     expected, rounds = await watched(asked, window=256)
     assert len(rounds) > 1
