@@ -68,6 +68,8 @@ def fake_reader(engine: FakeEngine | None = None, words: str = "") -> Reader:
 class FakeWriter:
     """Writes the bytes of its text, a block of three at a time. A writer and its script in one."""
 
+    passes = 1.0
+
     def __init__(self, text: str) -> None:
         self.text = text
         self.messages: list[Message] = []
@@ -80,7 +82,9 @@ class FakeWriter:
     def decode(self, tokens: Tokens) -> str:
         return bytes(tokens.tolist()).decode("utf-8", "replace")
 
-    def generate(self, prompt: Tokens, max_tokens: int, seed: int, images: tuple[PromptImage, ...] = ()) -> Iterator[Tokens]:
+    def generate(
+        self, prompt: Tokens, max_tokens: int, seed: int, images: tuple[PromptImage, ...] = (), ends: tuple[int, ...] = ()
+    ) -> Iterator[Tokens]:
         self.seeds.append(seed)
         ids = np.frombuffer(self.text.encode()[:max_tokens], np.uint8).astype(np.int32)
         yield from (ids[i : i + 3] for i in range(0, len(ids), 3))

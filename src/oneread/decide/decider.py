@@ -15,7 +15,7 @@ from ..questions import Message, Question, Request, option_count, question_type,
 from .foresight import most_tokens
 from .run import Run, Step
 from .thinking import Thinking, think, think_aside
-from .writing import Piece, write
+from .writing import Text, write
 
 if TYPE_CHECKING:
     from ..answers import Answers
@@ -137,11 +137,12 @@ class Decider:
         wanted = self.diagnostics if request.controls.diagnostics is None else request.controls.diagnostics
         return answers if wanted else replace(answers, diagnostics=None)
 
-    def write(self, messages: Sequence[Message], max_tokens: int, seed: int = 42, stop: Sequence[str] = ()) -> Iterator[Piece]:
-        """Continue a conversation; see `writing.write`. Blocks while a piece is written.
+    def write(self, messages: Sequence[Message], max_tokens: int, seed: int = 42, stop: Sequence[str] = ()) -> Text:
+        """Continue a conversation; see `writing.write`. Iterating over the text blocks while a piece is written.
 
         Raises:
             UnknownModel: this reader only reads.
+            InvalidRequest: the conversation is too long for it.
         """
         return write(self.reader, messages, max_tokens, seed, stop)
 

@@ -159,10 +159,12 @@ async def _chat(request: Request, service: Service, decisions: bool) -> Response
     prompt = chat.parse_prompt(value)
     service.permit(prompt.model)
     systemone.check_model(prompt.model, decider.reader.name)
-    pieces = await anyio.to_thread.run_sync(lambda: decider.write(prompt.messages, prompt.max_tokens, prompt.seed, prompt.stop))
-    if prompt.stream:
-        return StreamingResponse(chat.stream(pieces, prompt, decider.reader.name), media_type="text/event-stream")
-    return JSONResponse(await anyio.to_thread.run_sync(lambda: chat.completion(pieces, decider.reader.name)))
+    pieces = service.write(prompt.messages, prompt.max_tokens, prompt.seed, prompt.stop, lambda: _disconnected(request))
+    if not prompt.stream:
+        return JSONResponse(chat.completion([piece async for piece in pieces], decider.reader.name))
+    # The first piece is awaited here, so that a refusal still has its status.
+    first = await anext(pieces)
+    return StreamingResponse(chat.stream(first, pieces, prompt, decider.reader.name), media_type="text/event-stream")
 
 
 async def _off_loop(work: Callable[[], T], body: bytes) -> T:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..answers import Answers
 from ..decision_log import DecisionLog
 from ..errors import EngineError, OnereadError
-from ..questions import Noul, Request
+from ..questions import Message, Noul, Request
 from .admission import Admission, timed_out
 from .call import Call, Follow, this_call
 from .failures import Failure, Refused, unavailable
 from .limits import check
 from .metrics import Metrics
 from .settings import LogChoice, Settings
+from .texts import Gone, written
 
 if TYPE_CHECKING:
-    from ..decide import Decider
+    from ..decide import Decider, Piece
 
 log = logging.getLogger("oneread.serving")
 
@@ -169,6 +170,21 @@ class Service:
         finally:
             stop.cancel()
             work.cancel()
+
+    async def write(
+        self, messages: Sequence[Message], most: int, seed: int, stop: Sequence[str], gone: Gone
+    ) -> AsyncGenerator[Piece, None]:
+        """Continue a conversation before its deadline; see `texts.written`.
+
+        Raises:
+            UnknownModel: the reader only reads.
+            InvalidRequest: the conversation is too long for it.
+        """
+        call, decider = this_call(), self.decider()
+        text = await asyncio.to_thread(decider.write, messages, most, seed, stop)
+        async for piece in written(text, most, self.admission, call, self._deadline(call), gone, self._out_of_time):
+            yield piece
+        self._read_at = time.monotonic()
 
     def place(self) -> AbstractContextManager[None]:
         """A place in the house for the call being answered; see `Admission.place`."""

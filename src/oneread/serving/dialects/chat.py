@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ...answers import Answers
 from ...decide import Piece
-from ...errors import InvalidRequest, Issue
+from ...errors import EngineError, InvalidRequest, Issue
 from ...questions import Message
+from ..failures import Refused, failure_of
 from . import systemone
 from .base import Ask, Dialect, Terms
 from .openai_errors import refuse
@@ -130,21 +131,30 @@ def parse_prompt(value: Any) -> Prompt:
     return Prompt(str(model), tuple(turns), longest, seed, tuple(stop), value.get("stream") is True, usage)
 
 
-def completion(pieces: Iterable[Piece], model: str) -> dict[str, Any]:
+def completion(pieces: Sequence[Piece], model: str) -> dict[str, Any]:
     """The body of a text that is not streamed."""
-    written = list(pieces)
-    text = "".join(piece.text for piece in written)
-    return _completion(model, text, written[-1].end, written[-1].prompt_tokens, written[-1].tokens)
+    text, last = "".join(piece.text for piece in pieces), pieces[-1]
+    return _completion(model, text, last.end, last.prompt_tokens, last.tokens)
 
 
-def stream(pieces: Iterator[Piece], prompt: Prompt, model: str) -> Iterator[str]:
-    """The server-sent events of a text."""
+async def stream(first: Piece, others: AsyncGenerator[Piece, None], prompt: Prompt, model: str) -> AsyncIterator[str]:
+    """The server-sent events of a text. One that breaks off ends with an event that says why."""
     chunk = {"id": _id(), "object": "chat.completion.chunk", "created": int(time.time()), "model": model}
     yield _event(chunk | {"choices": [_delta({"role": "assistant", "content": ""}, None)]})
-    for piece in pieces:
-        yield _event(chunk | {"choices": [_delta({"content": piece.text} if piece.text else {}, piece.end)]})
-        if piece.end is not None and prompt.include_usage:
-            yield _event(chunk | {"choices": [], "usage": _usage(piece.prompt_tokens, piece.tokens)})
+    piece = first
+    try:
+        while True:
+            yield _event(chunk | {"choices": [_delta({"content": piece.text} if piece.text else {}, piece.end)]})
+            if piece.end is not None:
+                break
+            piece = await anext(others)
+    except (Refused, EngineError) as error:
+        yield _event(refuse(failure_of(error))[1])
+        return
+    finally:
+        await others.aclose()
+    if prompt.include_usage:
+        yield _event(chunk | {"choices": [], "usage": _usage(piece.prompt_tokens, piece.tokens)})
     yield "data: [DONE]\n\n"
 
 
