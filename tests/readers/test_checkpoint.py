@@ -21,7 +21,7 @@ from oneread import Asking, Choice, ChoiceAnswer, Controls, Decider, InvalidRequ
 from oneread.answers import Answers, QuestionDiagnostics  # noqa: E402
 from oneread.errors import ReaderError  # noqa: E402
 from oneread.questions import Image  # noqa: E402
-from oneread.readers.checkpoint import fingerprint, fit_of, name_of  # noqa: E402
+from oneread.readers.checkpoint import Placement, fingerprint, name_of, survey  # noqa: E402
 
 from ..canvas.test_labels import SPECIALS  # noqa: E402
 from .gemma import NAME, PLACED, open_checkpoint, write_checkpoint  # noqa: E402
@@ -360,10 +360,20 @@ def test_a_folder_that_is_not_whole_is_refused(folder: Path, tmp_path: Path) -> 
 
 
 def test_the_fit_is_known_before_anything_is_loaded(folder: Path) -> None:
-    fit = fit_of(folder, PLACED)
+    known = survey(folder, PLACED)
+    assert (known.device, known.tower, known.sees) == ("cpu", True, True)
+    fit = known.fit
     parts = dict(fit.parts)
     assert parts["weights"] > 0
     assert 0 < parts["prefix cache"] <= 2**22
     assert parts["one pass"] > 0
     assert parts["image tower"] > 0
     assert str(fit).count("GiB") == 2
+
+
+def test_a_device_that_is_not_there_is_named(folder: Path) -> None:
+    with pytest.raises(ReaderError, match="names no device"):
+        survey(folder, Placement("abacus"))
+    if not torch.cuda.is_available():
+        with pytest.raises(ReaderError, match="no CUDA device"):
+            survey(folder, Placement("cuda"))

@@ -14,13 +14,19 @@ import typer
 
 from ..errors import InvalidRequest, OnereadError
 from ..serving.dialects import systemone
+from ..serving.dialects.base import Terms
+from ..serving.images import ImageLimits
 from ..serving.settings import API_KEY, api_key
 from ..serving.strict_json import parse as parse_json
-from .console import err, fail, out
-from .options import READER_TODO, ReaderPath, Threads
+from .console import fail, out
+from .loading import loading, placed
+from .options import READER_TODO, Device, ReaderPath, Threads
 from .table import answers_table
 
 TIMEOUT_S = 120
+
+FREE = Terms(images=ImageLimits())
+"""What a body may hold before it is known who reads it: images, too."""
 
 State = Annotated[
     str | None,
@@ -49,6 +55,7 @@ def ask(
     url: Url = None,
     reader: ReaderPath = None,
     threads: Threads = None,
+    device: Device = None,
 ) -> None:
     """Ask questions about a piece of evidence and print the answers.
 
@@ -61,7 +68,7 @@ def ask(
         body = _request_body(request)
     else:
         body = _body(state, asked)
-    reply = _decide(body, reader, threads) if url is None else _post(url, body)
+    reply = _decide(body, reader, threads, device) if url is None else _post(url, body)
     if as_json:
         out.print(json.dumps(reply, ensure_ascii=False, indent=2), markup=False, soft_wrap=True)
     else:
@@ -114,7 +121,7 @@ def _request_body(path: Path) -> dict[str, Any]:
     if isinstance(value, dict) and "questions" not in value and "request" in value:
         value = value["request"]
     try:
-        systemone.parse(value)
+        systemone.parse(value, FREE)
     except InvalidRequest as error:
         _fail_invalid(error)
     body: dict[str, Any] = value
@@ -137,16 +144,17 @@ def _json(data: bytes, path: Path) -> Any:
         fail(f"{path} is not JSON{where}: {issue.message}.", "Mend the file, or send text instead.", 2)
 
 
-def _decide(body: dict[str, Any], reader: Path | None, threads: int | None) -> dict[str, Any]:
+def _decide(body: dict[str, Any], reader: Path | None, threads: int | None, device: str | None) -> dict[str, Any]:
     """Through the same parsing, decision and rendering as the server."""
     from ..decide import Decider
     from ..readers.reader import load_reader
 
     try:
-        ask = systemone.parse(body)
-        with err.status("Loading the reader"):
-            decider = Decider(load_reader(reader, threads))
+        systemone.parse(body, FREE)
+        with loading(reader) as bars:
+            decider = Decider(load_reader(reader, threads, placement=placed(device), progress=bars))
         with decider:
+            ask = systemone.parse(body, FREE if decider.reader.takes_images else systemone.PLAIN)
             systemone.check_model(ask.model, decider.reader.name)
             return systemone.reply(decider.decide(ask.request))
     except InvalidRequest as error:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+import rich
 import typer
 from rich.console import Console
 
 out = Console(highlight=False)
 err = Console(highlight=False, stderr=True)
+rich.reconfigure(stderr=True)  # bars that engines draw
 
 
 def fail(what: str, todo: str, code: int = 1) -> NoReturn:

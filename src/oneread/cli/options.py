@@ -11,13 +11,40 @@ import typer
 ReaderPath = Annotated[
     Path | None,
     typer.Option(
-        "--reader", envvar="ONEREAD_READER", metavar="DIR", help="Directory of a reader's files; left out, the embedded one."
+        "--reader",
+        envvar="ONEREAD_READER",
+        metavar="DIR",
+        help="Directory of a reader's files, or a DiffusionGemma folder; left out, the embedded one.",
     ),
 ]
 Threads = Annotated[
     int | None,
     typer.Option(
         envvar="ONEREAD_THREADS", min=1, max=256, help="CPU threads of the engine; left out, one for each core, at most 4."
+    ),
+]
+Device = Annotated[
+    str | None,
+    typer.Option(
+        envvar="ONEREAD_DEVICE",
+        help="Where a DiffusionGemma folder runs: cuda, cuda:1 or cpu; left out, CUDA where there is one.",
+    ),
+]
+CacheGib = Annotated[
+    float | None,
+    typer.Option(
+        "--prefix-cache-gib",
+        envvar="ONEREAD_PREFIX_CACHE_GIB",
+        min=0,
+        help="What DiffusionGemma's prefix cache may take; left out, 8 on CUDA and 2 on a CPU.",
+    ),
+]
+PassRows = Annotated[
+    int | None,
+    typer.Option(
+        envvar="ONEREAD_PASS_ROWS",
+        min=512,
+        help="Most tokens of one pass of DiffusionGemma; left out, 16384 on CUDA and 4096 on a CPU.",
     ),
 ]
 Host = Annotated[str, typer.Option(envvar="ONEREAD_HOST", help="Address to listen on.")]

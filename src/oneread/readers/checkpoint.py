@@ -113,15 +113,34 @@ def load_checkpoint(
     )
 
 
-def fit_of(directory: Path, placement: Placement | None = None) -> Fit:
-    """What loading a checkpoint would take, beside what its device has. Loads nothing. Raises as `load_checkpoint` does."""
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What is known of a checkpoint before it is loaded.
+
+    Attributes:
+        device: where it would run.
+        fit: what that would take, beside what the device has.
+        tower: whether it has an image tower.
+        sees: whether the tower would be loaded.
+    """
+
+    device: str
+    fit: Fit
+    tower: bool
+    sees: bool
+
+
+def survey(directory: Path, placement: Placement | None = None) -> Survey:
+    """Look at a checkpoint's config and the headers of its files. Loads nothing. Raises as `load_checkpoint` does."""
     need_torch()
     import torch
 
     from ..engines.onepass.load import fit_on
 
+    config = read_config(directory)
     where, options = _placed(directory, placement)
-    return fit_on(directory, torch.device(where), options, sees(directory, read_config(directory)))
+    seen = sees(directory, config)
+    return Survey(where, fit_on(directory, torch.device(where), options, seen), has_tower(directory, config), seen)
 
 
 def sees(directory: Path, config: Config) -> bool:
@@ -167,6 +186,12 @@ def _placed(directory: Path, placement: Placement | None) -> tuple[str, Options]
 
     wanted = placement or Placement()
     where = wanted.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        torch.device(where)
+    except RuntimeError as error:
+        raise ReaderError(f"{where!r} names no device; cpu, cuda or cuda:1 would") from error
+    if where.startswith("cuda") and not torch.cuda.is_available():
+        raise ReaderError("no CUDA device was found; device cpu runs without one")
     return where, default_options(directory, where, wanted.rows, wanted.kv_bytes)
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..controls import Confidence
 from .images import ImageLimits
 from .limits import Limits
+
+if TYPE_CHECKING:
+    from ..readers.checkpoint import Placement
 
 API_KEY = "ONEREAD_API_KEY"
 API_KEYS = "ONEREAD_API_KEYS"
@@ -48,7 +52,9 @@ class Settings:
         api_keys: the keys that open ``/v1/...``; without any, every caller is let in.
         keys_file: a TOML file with more keys; see `auth.read_keys`.
         origin_secret: what every request to ``/v1/...`` has to bring in the header ``x-origin-secret``.
-        isolated: run the model in a process of its own, which is replaced when it crashes or hangs.
+        placement: where a DiffusionGemma checkpoint is loaded, and what it may take there.
+        isolated: run the model in a process of its own, which is replaced when it crashes or hangs; a
+            DiffusionGemma checkpoint always runs in the server's own.
         pass_timeout_s: where isolated, how long a pass may take before it counts as hung.
         limits: how much one request may ask, and all of them together.
         log: the decision log; None keeps none.
@@ -68,6 +74,7 @@ class Settings:
     api_keys: tuple[str, ...] = ()
     keys_file: Path | None = None
     origin_secret: str | None = None
+    placement: Placement | None = None
     isolated: bool = False
     pass_timeout_s: float = 15.0
     limits: Limits = field(default_factory=Limits)
