@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import io
 import json
 import os
 import re
@@ -12,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
-from oneread.cli import app
+from oneread.cli import app, starting
+from oneread.serving.warmth import Step
 from tests.faults.server import serve
 
 
@@ -96,6 +100,34 @@ def test_a_server_on_a_lan_with_a_made_certificate_logs_replays_and_is_watched(
     assert found["mean_total_variation"] < 1e-6
     told = call("replay", str(log))
     assert "1 of 1 questions keep their top answer" in told.stdout
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_start_is_shown_step_by_step(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.StringIO()
+    console = Console(file=shown, force_terminal=terminal, width=100, color_system=None)
+    monkeypatch.setattr(starting, "err", console)
+    steps = [None, *(Step("loading weights", done, 4) for done in range(4)), Step("warming up", 1, 4), Step("reading a canary")]
+
+    async def start() -> None:
+        left = iter(steps)
+        now: list[Step | None] = []
+        over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def step() -> Step | None:
+            now.append(next(left, steps[-1]))
+            if len(now) == len(steps):
+                over.set_result(None)
+            return now[-1]
+
+        await starting.show_start(step, {over}, "text")
+
+    monkeypatch.setattr(starting, "LOOK_S", 0.15)
+    asyncio.run(start())
+    if terminal:
+        assert re.search("loading weights.*50%", shown.getvalue())
+    else:
+        assert shown.getvalue().splitlines() == ["loading weights", "warming up 25 %", "reading a canary"]
 
 
 def test_replay_says_what_it_cannot_do(tmp_path: Path) -> None:

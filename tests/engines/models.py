@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from oneread.engines.base import Capabilities, Read, Reading, Slot
+from oneread.engines.startup import tell
 from oneread.errors import EngineError
 
 
@@ -77,3 +78,9 @@ class FragileModel:
 
 def no_model() -> FragileModel:
     raise RuntimeError("planted-secret")
+
+
+def slow_model() -> FragileModel:
+    for done in range(3):
+        tell("loading weights", done, 3)
+    return FragileModel()

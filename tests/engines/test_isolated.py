@@ -14,9 +14,10 @@ import pytest
 
 from oneread.engines.batcher import Batcher
 from oneread.engines.isolated import IsolatedModel
+from oneread.engines.startup import Step, hearer
 from oneread.errors import EngineError, ReaderError
 
-from .models import CRASH, HANG, RAISE, FragileModel, no_model, read
+from .models import CRASH, HANG, RAISE, FragileModel, no_model, read, slow_model
 
 
 @pytest.fixture(scope="module")
@@ -110,3 +111,14 @@ def test_a_child_ends_with_its_parent() -> None:
     while Path(f"/proc/{child}/cmdline").exists() and time.monotonic() < end:
         time.sleep(0.05)
     assert not Path(f"/proc/{child}/cmdline").exists()
+
+
+def test_the_steps_of_its_start_cross_the_pipe() -> None:
+    steps: list[Step] = []
+    token = hearer.set(steps.append)
+    try:
+        model = IsolatedModel(slow_model, FragileModel().bucket)
+    finally:
+        hearer.reset(token)
+    model.close()
+    assert steps == [Step("loading weights", done, 3) for done in range(3)]

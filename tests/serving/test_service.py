@@ -9,11 +9,13 @@ from typing import Any
 import httpx
 import pytest
 
+from oneread.engines.startup import tell
 from oneread.errors import EngineError, ReaderError
 from oneread.serving import app as app_module
 from oneread.serving.app import create_app
-from oneread.serving.service import CANARY, Service
+from oneread.serving.service import Service
 from oneread.serving.settings import Settings
+from oneread.serving.warmth import CANARY, warm_up
 
 from .bad_bodies import NOUL, one
 from .fakes import FakeDecider
@@ -44,6 +46,33 @@ async def test_health_is_up_while_the_reader_loads_and_requests_wait_outside(mon
         assert (await client.post("/v1/systemone", json=one(NOUL))).status_code == 200
         assert not decider.closed
     assert decider.closed
+
+
+async def test_ready_tells_how_far_loading_has_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    decider, steps = FakeDecider(), threading.Semaphore(0)
+
+    def load(_: Settings) -> Any:
+        tell("loading weights", 3, 8)
+        assert steps.acquire(timeout=10)
+        warm_up(decider)  # type: ignore[arg-type]
+        tell("warming up", 1, 4)
+        assert steps.acquire(timeout=10)
+        return decider
+
+    monkeypatch.setattr(app_module, "_load", load)
+    app = create_app()
+    async with app.router.lifespan_context(app), client_of(app) as client:
+        for step, done, total in (("loading weights", 3, 8), ("warming up", 1, 4)):
+            async with asyncio.timeout(10):
+                got = await client.get("/ready")
+                while got.json().get("step") != step or got.json()["done"] != done:
+                    got = await client.get("/ready")
+            assert got.status_code == 503
+            assert got.json() == {"status": "loading", "step": step, "done": done, "total": total}
+            steps.release()
+        await app.state.service.loaded()
+        assert (await client.get("/ready")).json()["status"] == "ready"
+    assert CANARY in decider.asked
 
 
 async def test_a_reader_that_does_not_load_is_reported(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:

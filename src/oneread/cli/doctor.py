@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..errors import OnereadError
-from ..serving.service import CANARY
+from ..serving.warmth import CANARY
 from ..version import __version__
 from .console import err, out
 from .listen import CannotListen, listen

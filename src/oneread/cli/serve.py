@@ -20,12 +20,14 @@ from rich.table import Table
 
 from ..errors import MissingExtra, OnereadError
 from ..serving.limits import Limits
+from ..serving.logs import LogFormat
 from ..serving.profiles import profile_named
 from ..serving.settings import API_KEY, API_KEYS, MAX_BODY_BYTES, ORIGIN_SECRET, SHUTDOWN_S, LogChoice, Settings, api_keys, secret
 from . import serve_options as o
 from .console import err, fail, out
 from .listen import CannotListen, listen, url_of
 from .options import DEFAULT_HOST, READER_TODO, Diagnostics, Formula, Host, ReaderPath, ServePort, SystemProfile, Threads
+from .starting import show_start
 
 if TYPE_CHECKING:
     from ..decide import Decider
@@ -133,7 +135,7 @@ def serve(
     # Once requests in flight are done, uvicorn raises the signal again that stopped it: being stopped is no failure.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
-        asyncio.run(_serve(settings, bound, shutdown_seconds, tls))
+        asyncio.run(_serve(settings, bound, shutdown_seconds, tls, log_format))
     except MissingExtra as error:
         fail(f"{str(error).partition(':')[0]}.", f"Install it with:{str(error).partition(':')[2]}")
     except OnereadError as error:
@@ -161,7 +163,9 @@ def _certificate(cert: Path | None, key: Path | None, self_signed: bool, host: s
     return made
 
 
-async def _serve(settings: Settings, bound: socket.socket, shutdown_seconds: int, tls: Certificate | None) -> None:
+async def _serve(
+    settings: Settings, bound: socket.socket, shutdown_seconds: int, tls: Certificate | None, log_format: LogFormat
+) -> None:
     """Load the reader while HTTP is up already, so that probes see it loading; then serve until told to stop."""
     from ..decision_log import LogError
     from ..serving.app import create_app
@@ -178,16 +182,15 @@ async def _serve(settings: Settings, bound: socket.socket, shutdown_seconds: int
     on_stop: Callable[[], None] = lambda: service.stop(shutdown_seconds)  # noqa: E731
     server = make_server(app, shutdown_seconds, settings.limits, tls, on_stop)
     serving = asyncio.create_task(server.serve([bound]))
-    with err.status("Loading the reader"):
-        loading = asyncio.create_task(service.loaded())
-        await asyncio.wait({serving, loading}, return_when=asyncio.FIRST_COMPLETED)
-    if loading.done() and loading.exception() is not None:
+    loaded = asyncio.create_task(service.loaded())
+    await show_start(lambda: service.step, {serving, loaded}, log_format)
+    if loaded.done() and loaded.exception() is not None:
         server.should_exit = True
         await serving
     if not serving.done():
-        _announce(loading.result(), bound, settings, tls)
+        _announce(loaded.result(), bound, settings, tls)
     await serving
-    await loading
+    await loaded
 
 
 def _loopback(bound: socket.socket) -> bool:

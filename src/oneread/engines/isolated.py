@@ -15,6 +15,7 @@ from typing import Any
 
 from ..errors import EngineError, ReaderError
 from .base import Capabilities, LocalModel, Read, Reading
+from .startup import Step, hearer, tell
 
 log = logging.getLogger("oneread.engine")
 
@@ -34,7 +35,7 @@ class IsolatedModel:
         make: makes the model, in the child; picklable.
         bucket: as `LocalModel.bucket`; runs here.
         pass_timeout_s: a pass that takes longer counts as hung.
-        start_timeout_s: a process that is not ready after this long counts as failed.
+        start_timeout_s: a process that is not ready this long after its last step counts as failed.
 
     Raises:
         ReaderError: the first process could not make the model.
@@ -133,7 +134,8 @@ class IsolatedModel:
         self._ready = False
 
     def _await_ready(self) -> Capabilities:
-        answer = self._receive(self._start_timeout_s, "The engine was not ready within {:g} s")
+        while isinstance(answer := self._receive(self._start_timeout_s, "The engine was not ready within {:g} s"), Step):
+            tell(answer.part, answer.done, answer.total)
         if isinstance(answer, EngineError):
             raise answer
         capabilities: Capabilities = answer
@@ -167,6 +169,7 @@ def _serve(pipe: Connection, make: Callable[[], LocalModel]) -> None:
     # stopping is the parent's business, which finishes what was admitted; a closed pipe says when
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    hearer.set(pipe.send)
     try:
         model = make()
     except Exception as error:

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 from ..calibration.temperature import Temperatures
 from ..canvas.markers import MarkerForm
 from ..engines.encoder import EncoderConfig
+from ..engines.startup import tell
 from ..errors import ReaderError
 
 FORMAT = "oneread-reader/1"
@@ -92,7 +93,10 @@ def verify_files(directory: Path, manifest: Manifest) -> None:
     Raises:
         ReaderError: naming the first file that is missing, of another size, damaged, or not listed.
     """
+    done, total = 0, sum(file.size for file in manifest.files)
     for file in manifest.files:
+        tell("verifying files", done, total)
+        done += file.size
         path = directory / file.name
         if not path.is_file():
             raise ReaderError(f"{path} is missing")

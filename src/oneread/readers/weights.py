@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from ..engines.encoder import EncoderConfig, Int8Matrix, Weight
+from ..engines.startup import tell
 from ..errors import ReaderError
 
 BLOCK = 32
@@ -43,7 +44,9 @@ def load_weights(shards: Sequence[Path], config: EncoderConfig) -> dict[str, Wei
             raise ReaderError(f"Tensor {name} is stored twice")
         stored[name] = tensor
     weights: dict[str, Weight] = {}
-    for name, shape in config.shapes().items():
+    shapes = config.shapes()
+    for name, shape in shapes.items():
+        tell("loading weights", len(weights), len(shapes))
         if f"{name}.q4" in stored:
             weights[name] = _from_q4(name, shape, stored)
         elif f"{name}.q8" in stored:

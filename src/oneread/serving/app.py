@@ -23,9 +23,10 @@ from .envelope import Envelope
 from .failures import Refused, failure_of
 from .openapi import describe_body
 from .profiles import dialect_at, profile_named
-from .service import Service, warm_up
+from .service import Service
 from .settings import Settings
 from .tracing import Tracer
+from .warmth import warm_up
 
 if TYPE_CHECKING:
     from ..decide import Decider

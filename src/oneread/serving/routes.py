@@ -106,9 +106,11 @@ async def health() -> dict[str, str]:
 
 @probes.get("/ready", summary="Are requests answered", responses={503: {"description": "Loading, or a canary read failed"}})
 async def ready(service: TheService) -> Response:
-    """200 when a real read worked within the last seconds."""
+    """200 when a real read worked within the last seconds. While the reader loads: the step, and how much of it is done."""
     status, canary = await service.readiness()
     body: dict[str, Any] = {"status": status}
+    if status == "loading" and service.step is not None:
+        body |= {"step": service.step.part, "done": service.step.done, "total": service.step.total}
     if canary is not None:
         body |= {"canary_ms": round(canary.seconds * 1000, 3)} if canary.fault is None else {"reason": canary.fault}
     return JSONResponse(body, 200 if status == "ready" else 503)

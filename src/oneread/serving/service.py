@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..answers import Answers
 from ..decision_log import DecisionLog
+from ..engines.startup import Step, hearer
 from ..errors import EngineError, OnereadError
-from ..questions import Message, Noul, Request
+from ..questions import Message, Request
 from .admission import Admission, timed_out
 from .call import Call, Follow, this_call
 from .failures import Failure, Refused, unavailable
@@ -21,21 +22,12 @@ from .limits import check
 from .metrics import Metrics
 from .settings import LogChoice, Settings
 from .texts import Gone, written
+from .warmth import CANARY
 
 if TYPE_CHECKING:
     from ..decide import Decider, Piece
 
 log = logging.getLogger("oneread.serving")
-
-CANARY = Request("The canary sings.", {"alive": Noul("Does the canary sing?")})
-
-WARM_UP = Request("The engine warms up.", {str(i): Noul(f"Is it warm after {i}?") for i in range(64)})
-
-
-def warm_up(decider: Decider) -> None:
-    """Read a few passes, so that no caller meets a cold engine and admission knows its drain rate from the first request."""
-    decider.decide(WARM_UP)
-
 
 Readiness = Literal["loading", "failing", "full", "stopping", "ready"]
 
@@ -74,6 +66,8 @@ class Service:
         self._read_at = -1e9
         self._out_of_time = asyncio.Event()
         self.stopping = False
+        self.step: Step | None = None
+        """How far loading has come."""
         self.metrics = Metrics()
         self._log = _open_log(settings.log, self.metrics)
         self.admission = Admission(settings.limits)
@@ -83,7 +77,9 @@ class Service:
     def start(self) -> None:
         """Begin loading, unless a decider was given."""
         if self._decider is None and self._loading is None:
+            token = hearer.set(lambda step: setattr(self, "step", step))
             self._loading = asyncio.create_task(asyncio.to_thread(self._load, self.settings))
+            hearer.reset(token)
             self._loading.add_done_callback(self._report)
         self._started.set()
 

@@ -11,6 +11,7 @@ import torch
 from rich.progress import track
 from torch import Tensor
 
+from ..startup import tell
 from .packing import Pack
 from .transfer import Sizes, write_block
 
@@ -75,7 +76,9 @@ class Graphs:
 
     def warm(self, rows: Iterable[int], progress: bool) -> None:
         """Capture passes of so many rows and few slots, without cached keys."""
-        for count in track(list(rows), "Warming up", disable=not progress):
+        sizes = list(rows)
+        for done, count in enumerate(track(sizes, "Warming up", disable=not progress)):
+            tell("warming up", done, len(sizes))
             self._captured(Sizes(count, 0, *CLASSES[1]))
 
     def run(self, pack: Pack) -> np.ndarray | None:

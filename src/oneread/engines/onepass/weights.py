@@ -11,6 +11,7 @@ import torch
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 from torch import Tensor
 
+from ..startup import tell
 from .checkpoint import Entry, list_tensors, read_tensors, refuse
 from .config import Config
 from .diffusion_gemma import Layer, SelfConditioning, Weights
@@ -157,11 +158,13 @@ def load_weights(
     _check(folder, entries, skeleton.parts)
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
     with Progress(*columns, disable=not progress) as bar:
-        task = bar.add_task("Reading weights", total=sum(entry.nbytes for entry in entries.values()))
+        total = sum(entry.nbytes for entry in entries.values())
+        task = bar.add_task("Reading weights", total=total)
         for name, tensor in read_tensors(entries):
             part = skeleton.parts[name]
             part.copy_(tensor.reshape(part.shape) if tensor.numel() == part.numel() else tensor.reshape(1).expand(part.shape))
             bar.advance(task, entries[name].nbytes)
+            tell("loading weights", round(bar.tasks[task].completed), total)
     return weights
 
 
