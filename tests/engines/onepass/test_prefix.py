@@ -136,3 +136,14 @@ def test_pinned_pages_are_not_evicted() -> None:
     cache.release([first, second])
     assert cache.add(None, 0, PAGE, b"other") is not None
     assert cache.find(keys) == [first], "the page at the end of a path goes before the one it hangs under"
+
+
+def test_a_long_prompt_whose_beginning_is_cached_is_read(open_engine: Any) -> None:
+    engine = open_engine(rows=64, kv_bytes=2**22)
+    read = random_read(np.random.default_rng(9), 300, 6)
+    (first,) = engine.forward([read])
+    (again,) = engine.forward([read])
+    np.testing.assert_allclose(again.scores, first.scores, atol=1e-4)
+    longer = replace(read, prompt=np.concatenate([read.prompt, read.prompt[:50]]))
+    (one,), (other,) = engine.forward([longer]), open_engine(rows=512).forward([longer])
+    np.testing.assert_allclose(one.scores, other.scores, atol=1e-4)

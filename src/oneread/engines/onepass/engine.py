@@ -207,8 +207,10 @@ class OnePassModel:
             self.prefix.release(pack.pages)
 
     def _pass(self, reads: Sequence[Read]) -> list[Reading]:
+        nothing = np.zeros(0, np.float32)
         with self._packed(reads) as pack:
-            scores, log_sum_exp = self._run(pack)
+            # The beginning of a long prompt may be cached already.
+            scores, log_sum_exp = self._run(pack) if pack.rows else (nothing, nothing)
         return _readings(reads, pack, scores, log_sum_exp)
 
     @torch.inference_mode()
