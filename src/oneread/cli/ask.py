@@ -8,7 +8,7 @@ import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -20,8 +20,11 @@ from ..serving.settings import API_KEY, api_key
 from ..serving.strict_json import parse as parse_json
 from .console import fail, out
 from .loading import loading, placed
-from .options import READER_TODO, Device, ReaderPath, Threads
+from .options import READER_TODO, CacheGib, Device, PassRows, ReaderPath, Threads
 from .table import answers_table
+
+if TYPE_CHECKING:
+    from ..readers.checkpoint import Placement
 
 TIMEOUT_S = 120
 
@@ -56,6 +59,8 @@ def ask(
     reader: ReaderPath = None,
     threads: Threads = None,
     device: Device = None,
+    prefix_cache_gib: CacheGib = None,
+    pass_rows: PassRows = None,
 ) -> None:
     """Ask questions about a piece of evidence and print the answers.
 
@@ -68,7 +73,7 @@ def ask(
         body = _request_body(request)
     else:
         body = _body(state, asked)
-    reply = _decide(body, reader, threads, device) if url is None else _post(url, body)
+    reply = _decide(body, reader, threads, placed(device, prefix_cache_gib, pass_rows)) if url is None else _post(url, body)
     if as_json:
         out.print(json.dumps(reply, ensure_ascii=False, indent=2), markup=False, soft_wrap=True)
     else:
@@ -144,7 +149,7 @@ def _json(data: bytes, path: Path) -> Any:
         fail(f"{path} is not JSON{where}: {issue.message}.", "Mend the file, or send text instead.", 2)
 
 
-def _decide(body: dict[str, Any], reader: Path | None, threads: int | None, device: str | None) -> dict[str, Any]:
+def _decide(body: dict[str, Any], reader: Path | None, threads: int | None, placement: Placement) -> dict[str, Any]:
     """Through the same parsing, decision and rendering as the server."""
     from ..decide import Decider
     from ..readers.reader import load_reader
@@ -152,7 +157,7 @@ def _decide(body: dict[str, Any], reader: Path | None, threads: int | None, devi
     try:
         systemone.parse(body, FREE)
         with loading(reader) as bars:
-            decider = Decider(load_reader(reader, threads, placement=placed(device), progress=bars))
+            decider = Decider(load_reader(reader, threads, placement=placement, progress=bars))
         with decider:
             ask = systemone.parse(body, FREE if decider.reader.takes_images else systemone.PLAIN)
             systemone.check_model(ask.model, decider.reader.name)

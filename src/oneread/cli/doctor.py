@@ -10,17 +10,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from ..errors import OnereadError
+from ..errors import MissingExtra, OnereadError
 from ..serving.warmth import CANARY
 from ..version import __version__
 from .console import err, out
 from .listen import CannotListen, listen
-from .options import DEFAULT_HOST, DEFAULT_PORT, Host, Port, ReaderPath, Threads
+from .loading import placed
+from .options import DEFAULT_HOST, DEFAULT_PORT, CacheGib, Device, Host, PassRows, Port, ReaderPath, Threads
+
+if TYPE_CHECKING:
+    from ..readers.checkpoint import Placement, Survey
 
 NEEDED_MEMORY = 512 * 1024**2
 RUNTIMES = ("onnxruntime", "tokenizers", "numpy", "uvicorn", "fastapi")
@@ -35,8 +40,18 @@ class Finding:
     todo: str | None = None
 
 
-def doctor(host: Host = DEFAULT_HOST, port: Port = DEFAULT_PORT, reader: ReaderPath = None, threads: Threads = None) -> None:
+def doctor(
+    host: Host = DEFAULT_HOST,
+    port: Port = DEFAULT_PORT,
+    reader: ReaderPath = None,
+    threads: Threads = None,
+    device: Device = None,
+    prefix_cache_gib: CacheGib = None,
+    pass_rows: PassRows = None,
+) -> None:
     """Check that this machine can serve: Python, memory, packages, the reader's files, a timed read, the port.
+
+    Of a DiffusionGemma folder it says, before loading it, whether weights, prefix cache and one pass fit the device.
 
     Exits with 1 and says what to do next when something is wrong.
     """
@@ -44,7 +59,7 @@ def doctor(host: Host = DEFAULT_HOST, port: Port = DEFAULT_PORT, reader: ReaderP
         _python,
         _machine,
         _packages,
-        lambda: _reader(reader, threads),
+        lambda: _reader(reader, threads, placed(device, prefix_cache_gib, pass_rows)),
         lambda: _port(host, port),
     ]
     findings: list[Finding] = []
@@ -105,14 +120,25 @@ def _packages() -> Iterator[Finding]:
             yield Finding(name, "not installed", "Install oneread again: python -m pip install --force-reinstall oneread")
 
 
-def _reader(path: Path | None, threads: int | None) -> Iterator[Finding]:
-    """Loading verifies the SHA-256 of every file; then one read is timed, and timed again once everything is warm."""
+def _reader(path: Path | None, threads: int | None, placement: Placement) -> Iterator[Finding]:
+    """Load it; then one read is timed, and timed again once everything is warm."""
     from ..decide import Decider
+    from ..readers.checkpoint import is_checkpoint, survey
     from ..readers.reader import load_reader
 
+    checked = "every file's SHA-256 as listed"
     start = time.perf_counter()
     try:
-        decider = Decider(load_reader(path, threads))
+        if path is not None and is_checkpoint(path):
+            known = survey(path, placement)
+            yield from _survey(known)
+            if not known.fit.fits:
+                return
+            checked = "whole by its files' headers"
+        decider = Decider(load_reader(path, threads, placement=placement))
+    except MissingExtra as error:
+        yield Finding("reader", str(error).partition(":")[0], f"Install it with:{str(error).partition(':')[2]}")
+        return
     except OnereadError as error:
         todo = (
             "Get its files again."
@@ -124,7 +150,10 @@ def _reader(path: Path | None, threads: int | None) -> Iterator[Finding]:
     loaded = time.perf_counter()
     with decider:
         name = decider.reader.name
-        yield Finding("reader", f"{name}, every file's SHA-256 as listed, loaded in {loaded - start:.2f} s")
+        yield Finding("reader", f"{name}, {checked}, loaded in {loaded - start:.2f} s")
+        if decider.reader.has_mass:
+            most = decider.reader.canvas.row_form.max_options
+            yield Finding("labels", f"yes, no, 10 digits, and {most} for options; more options are read in several rows")
         try:
             decider.decide(CANARY)
             first = time.perf_counter()
@@ -137,6 +166,19 @@ def _reader(path: Path | None, threads: int | None) -> Iterator[Finding]:
         yield Finding(
             "canary read", f"{(first - loaded) * 1000:.1f} ms, then {(second - first) * 1000:.1f} ms for {tokens} tokens"
         )
+
+
+def _survey(known: Survey) -> Iterator[Finding]:
+    """What is known of a checkpoint before it is loaded."""
+    yield Finding("device", known.device)
+    if not known.tower:
+        yield Finding("images", "none: the checkpoint has no image tower")
+    elif known.sees:
+        yield Finding("images", "taken, by the checkpoint's image tower")
+    else:
+        yield Finding("images", "refused: its image tower needs pip install 'oneread[vision]'")
+    todo = "Take fewer --pass-rows or a smaller --prefix-cache-gib, free memory, or take a quantised checkpoint."
+    yield Finding("fit", str(known.fit), None if known.fit.fits else todo)
 
 
 def _port(host: str, port: int) -> Iterator[Finding]:

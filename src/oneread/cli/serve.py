@@ -26,7 +26,21 @@ from ..serving.settings import API_KEY, API_KEYS, MAX_BODY_BYTES, ORIGIN_SECRET,
 from . import serve_options as o
 from .console import err, fail, out
 from .listen import CannotListen, listen, url_of
-from .options import DEFAULT_HOST, READER_TODO, Diagnostics, Formula, Host, ReaderPath, ServePort, SystemProfile, Threads
+from .loading import placed
+from .options import (
+    DEFAULT_HOST,
+    READER_TODO,
+    CacheGib,
+    Device,
+    Diagnostics,
+    Formula,
+    Host,
+    PassRows,
+    ReaderPath,
+    ServePort,
+    SystemProfile,
+    Threads,
+)
 from .starting import show_start
 
 if TYPE_CHECKING:
@@ -41,6 +55,9 @@ def serve(
     port: ServePort = None,
     reader: ReaderPath = None,
     threads: Threads = None,
+    device: Device = None,
+    prefix_cache_gib: CacheGib = None,
+    pass_rows: PassRows = None,
     calibration: o.Calibration = None,
     keys_file: o.KeysFile = None,
     insecure: o.Insecure = False,
@@ -99,6 +116,7 @@ def serve(
         api_keys=keys,
         keys_file=keys_file,
         origin_secret=origin,
+        placement=placed(device, prefix_cache_gib, pass_rows),
         isolated=not in_process,
         pass_timeout_s=pass_seconds,
         limits=Limits(

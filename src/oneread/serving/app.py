@@ -96,7 +96,8 @@ def _load(settings: Settings) -> Decider:
     from ..readers.reader import load_reader
 
     profile = None if settings.calibration is None else load_profile(settings.calibration)
-    reader = load_reader(settings.reader, settings.threads, settings.isolated, settings.pass_timeout_s)
+    s = settings
+    reader = load_reader(s.reader, s.threads, s.isolated, s.pass_timeout_s, s.placement)
     decider = Decider(reader, settings.limits.tokens, profile)
     warm_up(decider)
     return decider

@@ -1,0 +1,91 @@
+"""The commands with a DiffusionGemma folder: asked, checked before it is loaded, refused where it does not fit."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from .readers.gemma import NAME, write_checkpoint  # noqa: E402
+from .test_cli import ONEREAD, call  # noqa: E402
+
+SMALL = ("--device", "cpu", "--threads", "1", "--prefix-cache-gib", "0.01", "--pass-rows", "512")
+HUGE = ("--device", "cpu", "--prefix-cache-gib", "100000")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    before = torch.get_num_threads()
+    yield write_checkpoint(tmp_path_factory.mktemp("cli"))
+    torch.set_num_threads(before)
+
+
+def test_a_folder_is_asked(folder: Path) -> None:
+    got = call("ask", "it broke", "--noul", "Is it urgent?", "--reader", str(folder), *SMALL, "--json")
+    assert got.exit_code == 0, got.stderr
+    reply = json.loads(got.stdout)
+    assert reply["model"] == NAME
+    assert 0 <= reply["answers"]["Is it urgent?"]["noul"] <= 1
+
+
+def test_doctor_checks_a_folder_before_and_after_loading(folder: Path) -> None:
+    told = " ".join(call("doctor", "--port", "0", "--reader", str(folder), *SMALL).stdout.split())
+    assert "device cpu" in told
+    assert "images taken, by the checkpoint's image tower" in told
+    assert "weights 0.0 + image tower 0.0 + prefix cache 0.0 + one pass" in told
+    assert "GiB <=" in told
+    assert f"reader {NAME}, whole by its files' headers, loaded in" in told
+    assert "labels yes, no, 10 digits, and" in told
+
+
+@pytest.mark.parametrize("command", ["doctor", "ask", "serve"])
+def test_what_does_not_fit_is_refused_with_the_arithmetic(folder: Path, command: str) -> None:
+    own = {"doctor": (), "ask": ("x", "--noul", "y"), "serve": ()}[command]
+    port = () if command == "ask" else ("--port", "0")
+    got = call(command, *own, *port, "--reader", str(folder), *HUGE)
+    assert got.exit_code == 1
+    told = " ".join((got.stdout + got.stderr).split())
+    assert "prefix cache 100000.0" in told
+    assert "GiB >" in told
+    assert "loaded in" not in told
+
+
+def test_a_folder_is_served(folder: Path) -> None:
+    command = [*ONEREAD, "serve", "--port", "0", "--reader", str(folder), *SMALL]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        lines = []
+        while "curl" not in (line := process.stdout.readline()):
+            assert line or process.poll() is None, process.stderr.read() if process.stderr else ""
+            lines.append(line)
+        url = line.split("http", 1)[1].split("/v1", 1)[0]
+        body = {"state": "it broke", "questions": {"q": {"type": "noul", "instructions": "Is it urgent?"}}}
+        reply = httpx.post(f"http{url}/v1/systemone", json=body, timeout=30).json()
+        text = httpx.post(
+            f"http{url}/v1/chat/completions", json={"messages": [{"role": "user", "content": "hi"}], "max_tokens": 4}
+        )
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+    assert reply["model"] == NAME
+    assert text.json()["usage"]["completion_tokens"] <= 4
+
+
+def test_a_folder_without_torch_is_refused_with_the_install_line(folder: Path) -> None:
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "from oneread.cli import app\n"
+        f"app(['ask', 'x', '--noul', 'y', '--reader', {str(folder)!r}])"
+    )
+    got = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert got.returncode == 1
+    assert "pip install 'oneread[torch]'" in got.stderr
