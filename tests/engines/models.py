@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from oneread.engines.base import Capabilities, Read, Reading, Slot
+from oneread.engines.load import Gauges
 from oneread.engines.startup import tell
 from oneread.errors import EngineError
 
@@ -58,11 +59,13 @@ class FragileModel:
     """Dies, hangs or raises when the first tag of a read says so. Made in a child process."""
 
     capabilities = Capabilities("marker", 64)
+    last = 0
 
     def bucket(self, _: Read) -> int:
         return 8
 
     def forward(self, reads: Sequence[Read]) -> list[Reading]:
+        self.last = len(reads)
         tags = {int(read.canvas[0]) for read in reads}
         if CRASH in tags:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -74,6 +77,9 @@ class FragileModel:
 
     def close(self) -> None:
         pass
+
+    def gauges(self) -> Gauges:
+        return Gauges(1000, self.last, 64)
 
 
 def no_model() -> FragileModel:

@@ -14,6 +14,7 @@ import pytest
 
 from oneread.engines.batcher import Batcher
 from oneread.engines.isolated import IsolatedModel
+from oneread.engines.load import Gauges
 from oneread.engines.startup import Step, hearer
 from oneread.errors import EngineError, ReaderError
 
@@ -111,6 +112,10 @@ def test_a_child_ends_with_its_parent() -> None:
     while Path(f"/proc/{child}/cmdline").exists() and time.monotonic() < end:
         time.sleep(0.05)
     assert not Path(f"/proc/{child}/cmdline").exists()
+
+
+def test_its_memory_is_told_across_the_pipe(working: IsolatedModel) -> None:
+    assert Batcher(working, 8).gauges() == working.gauges() == Gauges(held=1000, kv=2, kv_room=64)  # 2 reads in its last pass
 
 
 def test_the_steps_of_its_start_cross_the_pipe() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from oneread.engines.base import Read, Reading, Slot
 from oneread.engines.drain import DrainRate
-from oneread.engines.load import Load, Pass
+from oneread.engines.load import Gauges, Load, Pass
 from oneread.engines.turns import Call, Errand, Turns
 from oneread.serving.admission import Admission
 from oneread.serving.failures import Refused
@@ -42,6 +42,9 @@ class Engine:
     def excess(self, tokens: int, due: float, share: float, others: Iterable[Errand] = ()) -> float:
         demands = [*self.turns.demands(), *((other.due, other.later) for other in others), (due, tokens)]
         return self.rate.excess(demands, self.clock(), share, due)
+
+    def gauges(self) -> Gauges:
+        return Gauges()
 
     def memory(self) -> int:
         return 0

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from oneread.controls import Controls
-from oneread.engines.load import Load, Pass
+from oneread.engines.load import Gauges, Load, Pass
 from oneread.engines.turns import Errand, errand
 from oneread.errors import InvalidRequest
 from oneread.questions import Choice, Noul, Request
@@ -37,6 +37,9 @@ class Engine:
             return 0.0
         wanted = self.waiting + tokens + sum(other.later for other in others)
         return max(0.0, wanted - share * self.rate * max(0.0, due - time.monotonic()))
+
+    def gauges(self) -> Gauges:
+        return Gauges()
 
     def memory(self) -> int:
         return 0

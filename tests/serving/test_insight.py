@@ -6,28 +6,35 @@ import io
 import json
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from oneread import Decider
+from oneread.answers import Abstention, Answers, Diagnostics, NoulAnswer, QuestionDiagnostics, Usage
 from oneread.cli.top import View, quantile, read_metrics, spark
+from oneread.engines.base import Capabilities, Read, Reading, Slot
+from oneread.engines.batcher import Batcher
+from oneread.engines.load import Gauges
 from oneread.errors import EngineError
 from oneread.serving import app as app_module
 from oneread.serving import logs
 from oneread.serving.app import create_app
+from oneread.serving.call import Call
+from oneread.serving.metrics import Metrics
 from oneread.serving.settings import Settings
 from oneread.serving.tracing import Tracer
 from tests.fakes import fake_reader
 
 from .bad_bodies import NOUL, SECRET, one
-from .fakes import FakeDecider
+from .fakes import FakeDecider, FakeReader
 
 
 @pytest.fixture
@@ -73,6 +80,54 @@ async def test_a_served_reader_is_seen_from_the_queue_to_the_answer(connect: Any
         assert seen.total("oneread_request_tokens_sum") == got.json()["usage"]["input_tokens"]
         for stage in ("plan", "queue", "read", "answer"):
             assert seen.total("oneread_stage_seconds_count", stage=stage) == 1
+
+
+class Remembering:
+    """A model with labels that finds half of every prompt in its cache."""
+
+    capabilities = Capabilities("label", 512)
+
+    def bucket(self, read: Read) -> int:
+        return 64
+
+    def forward(self, reads: Sequence[Read]) -> list[Reading]:
+        one = np.zeros(1, np.float32)
+        return [Reading(one, one, tokens_reused=len(read.prompt) // 2) for read in reads]
+
+    def gauges(self) -> Gauges:
+        return Gauges(held=3000, kv=200, kv_room=1000)
+
+    def close(self) -> None:
+        pass
+
+
+async def test_memory_and_the_prefix_cache_are_seen(connect: Any) -> None:
+    batcher = Batcher(Remembering(), 128)
+    client = connect(FakeDecider(FakeReader(engine=batcher)))
+    ids = np.zeros(20, np.int32)
+    batcher.read([Read(ids, (Slot(0, (1,)),), prompt=ids), Read(ids, (Slot(0, (1,)),))]).result(5)
+    seen = await scraped(client)
+    batcher.close()
+    assert seen.total("oneread_device_bytes") == 3000
+    assert (seen.total("oneread_kv_bytes"), seen.total("oneread_kv_capacity_bytes")) == (200, 1000)
+    assert (seen.total("oneread_rows_read_total"), seen.total("oneread_prefix_hits_total")) == (2, 1)
+    assert seen.total("oneread_tokens_reused_total") == 10
+
+
+def test_what_is_told_of_answers_is_counted() -> None:
+    told = QuestionDiagnostics(
+        stage=0, probabilities=(0.6, 0.4), entropy=0.67, label_mass=0.9, draws=((0.6, 0.4),) * 3, stderr=0.0, agreement=1.0,
+        orders=1, orders_agree=None, entropies=(0.67,) * 3, extended=True, windows=1, splits=1, second_round=False,
+        temperature=1.0,
+    )  # fmt: skip
+    how = Diagnostics({"q": told}, (("q",),), ((("q",),),), "labels", "top", None, 3, (20,), 0, {})
+    abstained = {"q": Abstention("top", 0.6, 0.9)}
+    call = Call("id", 0.0, answers=Answers("m", {"q": NoulAnswer(0.6)}, Usage(1, 1), abstained=abstained, diagnostics=how))
+    metrics = Metrics()
+    metrics.replied("/v1/systemone", 200, "m", call, 0.1)
+    seen = read_metrics(metrics.text(0, True).decode())
+    expected = {"draws_total": 3, "rereads_total": 1, "abstentions_total": 1, "label_mass_sum": 0.9, "entropy_nats_sum": 0.67}
+    assert {name: pytest.approx(seen.total(f"oneread_{name}")) for name in expected} == expected
 
 
 async def test_every_reply_is_named_timed_and_closed_to_scripts(connect: Any, decider: FakeDecider) -> None:
@@ -166,6 +221,8 @@ async def test_top_shows_what_metrics_say(connect: Any, decider: FakeDecider) ->
     console.print(View().draw("http://x", before, now))
     shown = console.export_text()
     assert "status 200" in shown
+    for name in ("kv cache", "model", "from cache", "label mass", "draws each", "read again", "abstained"):
+        assert name in shown
     assert "requests/s" in shown
 
 

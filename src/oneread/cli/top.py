@@ -129,16 +129,24 @@ class View:
             ("pass p50", _ms(quantile(before, now, "oneread_pass_seconds", 0.5))),
             ("rows/pass", f"{_mean(before, now, 'oneread_pass_rows'):.1f}"),
             ("running", _ms(now.total("oneread_running_pass_seconds"))),
+            ("from cache", _share(rate("oneread_tokens_reused_total"), rate("oneread_tokens_read_total"))),
             ("restarts", f"{now.total('oneread_engine_restarts'):.0f}"),
         )
         answers = _grid(
             ("questions/s", f"{rate('oneread_questions_total'):.1f}"),
             ("entropy", f"{_mean(before, now, 'oneread_entropy_nats'):.3f} nats"),
-            ("read again", f"{now.total('oneread_rereads_total'):.0f}"),
-            ("abstained", f"{now.total('oneread_abstentions_total'):.0f}"),
+            ("label mass", f"{_mean(before, now, 'oneread_label_mass'):.3f}"),
+            ("draws each", f"{_per(rate('oneread_draws_total'), rate('oneread_questions_total')):.2f}"),
+            ("read again", _share(rate("oneread_rereads_total"), rate("oneread_questions_total"))),
+            ("abstained", _share(rate("oneread_abstentions_total"), rate("oneread_questions_total"))),
             ("logged", f"{now.total('oneread_decisions_logged_total', outcome='written'):.0f}"),
             ("memory", f"{now.total('process_resident_memory_bytes') / 2**20:.0f} MiB"),
             ("engine memory", f"{now.total('oneread_engine_resident_bytes') / 2**20:.0f} MiB"),
+            ("model", f"{now.total('oneread_device_bytes') / 2**20:.0f} MiB"),
+            (
+                "kv cache",
+                f"{now.total('oneread_kv_bytes') / 2**20:.0f} of {now.total('oneread_kv_capacity_bytes') / 2**20:.0f} MiB",
+            ),
         )
         boxes = (Panel(requests, title="requests"), Panel(engine, title="engine"), Panel(answers, title="answers"))
         return Group(f"[bold]oneread[/] {url} {ready}", Columns(boxes))
@@ -176,6 +184,14 @@ def _grid(*rows: tuple[str, str]) -> Table:
 
 def _ms(seconds: float | None) -> str:
     return "–" if seconds is None else f"{1000 * seconds:.0f} ms"
+
+
+def _per(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{100 * _per(part, whole):.1f} %"
 
 
 def _mean(before: Sample, now: Sample, name: str) -> float:

@@ -12,7 +12,7 @@ from ..errors import EngineError
 from .base import Capabilities, LocalModel, Read, Reading
 from .drain import DrainRate
 from .isolated import IsolatedModel
-from .load import Load, Pass
+from .load import Gauged, Gauges, Load, Pass
 from .turns import Batch, Call, Errand, Turns, errand
 
 
@@ -84,6 +84,10 @@ class Batcher:
             demands = [*self._turns.demands(), *((other.due, other.later) for other in others), (due, tokens)]
             return self._rate.excess(demands, time.monotonic(), share, due)
 
+    def gauges(self) -> Gauges:
+        """See `Monitored`."""
+        return self._model.gauges() if isinstance(self._model, Gauged) else Gauges()
+
     def memory(self) -> int:
         """Resident bytes of the model's own process; 0 where it has none or they cannot be told."""
         return self._model.resident_bytes() if isinstance(self._model, IsolatedModel) else 0
@@ -128,7 +132,9 @@ class Batcher:
                 if fault is None and self._more_waits:
                     self._rate.add(tokens, seconds, now)
             # told before the futures are: who waits for an answer finds its pass counted
-            told = Pass(len(batch), tokens, seconds, tuple(waits), sum(r.tokens_reused for r in readings), fault)
+            reused = [reading.tokens_reused for reading in readings]
+            hits = sum(tokens > 0 for tokens in reused)
+            told = Pass(len(batch), tokens, seconds, tuple(waits), sum(reused), fault, hits)
             for observer in self._observers:
                 observer(told)
             for (call, index), reading, wait in zip(batch, readings, waits, strict=False):

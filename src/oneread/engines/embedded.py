@@ -19,6 +19,7 @@ from .base import Capabilities, Read, Reading
 from .batcher import Batcher
 from .encoder import EncoderConfig, Weights, build, dense, relative_buckets
 from .isolated import PASS_TIMEOUT_S, IsolatedModel
+from .load import Gauges
 from .onnx_wire import Graph
 
 BUCKET = 32
@@ -101,6 +102,7 @@ class EncoderModel:
         # the session reads these arrays in place, so they live as long as it does
         self._constants = {name: ort.OrtValue.ortvalue_from_numpy(value) for name, value in graph.constants.items()}
         options.add_external_initializers(list(self._constants), list(self._constants.values()))
+        self._held = sum(value.nbytes for value in graph.constants.values())
         model = graph.to_bytes({"com.microsoft": 1})
         self._session: ort.InferenceSession | None = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         _trim_heap()
@@ -154,9 +156,13 @@ class EncoderModel:
         (scores,) = self._session.run(["scores"], feed)
         return [Reading(np.array(scores[i, : len(read.slots)])) for i, read in enumerate(reads)]
 
+    def gauges(self) -> Gauges:
+        """The bytes of its weights; an encoder keeps no keys and values."""
+        return Gauges(self._held)
+
     def close(self) -> None:
         """Free the model."""
-        self._session = None
+        self._session, self._held = None, 0
         self._constants.clear()
 
     def _bias(self, reads: Sequence[Read], length: int) -> NDArray[np.float32]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..errors import EngineError, ReaderError
 from .base import Capabilities, LocalModel, Read, Reading
+from .load import Gauged, Gauges
 from .startup import Step, hearer, tell
 
 log = logging.getLogger("oneread.engine")
@@ -52,6 +53,7 @@ class IsolatedModel:
         self._pass_timeout_s, self._start_timeout_s = pass_timeout_s, start_timeout_s
         self._failures = 0
         self._not_before = 0.0
+        self._gauges = Gauges()
         self.restarts = 0
         # else a process that ends without closing would wait for ever for a child that ignores SIGTERM
         atexit.register(self.close)
@@ -84,7 +86,9 @@ class IsolatedModel:
                 self._replace()  # it died between two passes, which nobody needs to notice
             self._await_child()
             self._pipe.send(list(reads))
-            answer = self._receive(self._pass_timeout_s, "The engine did not finish a pass within {:g} s and was started again")
+            answer, self._gauges = self._receive(
+                self._pass_timeout_s, "The engine did not finish a pass within {:g} s and was started again"
+            )
         except (EngineError, OSError) as error:
             self._replace()
             raise error if isinstance(error, EngineError) else EngineError("The engine's process died") from None
@@ -93,6 +97,10 @@ class IsolatedModel:
             raise answer
         readings: list[Reading] = answer
         return readings
+
+    def gauges(self) -> Gauges:
+        """As the child told them with its last pass."""
+        return self._gauges
 
     def resident_bytes(self) -> int:
         """Of the child; 0 where the system does not tell."""
@@ -138,7 +146,8 @@ class IsolatedModel:
             tell(answer.part, answer.done, answer.total)
         if isinstance(answer, EngineError):
             raise answer
-        capabilities: Capabilities = answer
+        capabilities: Capabilities
+        capabilities, self._gauges = answer
         return capabilities
 
     def _receive(self, timeout_s: float, late: str) -> Any:
@@ -177,7 +186,11 @@ def _serve(pipe: Connection, make: Callable[[], LocalModel]) -> None:
             EngineError(str(error) if isinstance(error, ReaderError) else f"Making the model failed: {type(error).__name__}")
         )
         return
-    pipe.send(model.capabilities)
+
+    def gauges() -> Gauges:
+        return model.gauges() if isinstance(model, Gauged) else Gauges()
+
+    pipe.send((model.capabilities, gauges()))
     while True:
         try:
             reads = pipe.recv()
@@ -190,6 +203,6 @@ def _serve(pipe: Connection, make: Callable[[], LocalModel]) -> None:
         except Exception as error:  # its words may hold parts of the evidence, so only its type is repeated
             answer = EngineError(f"A pass failed with {type(error).__name__}")
         try:
-            pipe.send(answer)
+            pipe.send((answer, gauges()))
         except OSError:
             return

@@ -31,6 +31,28 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
+class Gauges:
+    """The memory of a model, in bytes, wherever it lives: a GPU's or the host's.
+
+    Attributes:
+        held: by weights, caches and what passes leave allocated.
+        kv: of that, keys and values that later prompts may find again.
+        kv_room: the most that `kv` may be.
+    """
+
+    held: int = 0
+    kv: int = 0
+    kv_room: int = 0
+
+
+@runtime_checkable
+class Gauged(Protocol):
+    """A model that tells of its memory. Called from other threads than the one that drives it."""
+
+    def gauges(self) -> Gauges: ...
+
+
+@dataclass(frozen=True, slots=True)
 class Pass:
     """One finished pass.
 
@@ -41,6 +63,7 @@ class Pass:
         waits_s: how long each of the reads had waited.
         tokens_reused: prompt tokens whose keys and values came from a cache.
         fault: the type of what was raised; None for a pass that worked.
+        hits: reads that found some of their prompt in the cache.
     """
 
     rows: int
@@ -49,6 +72,7 @@ class Pass:
     waits_s: tuple[float, ...]
     tokens_reused: int
     fault: str | None
+    hits: int = 0
 
 
 @runtime_checkable
@@ -65,6 +89,10 @@ class Monitored(Protocol):
             share: of what is sure, how much is counted on.
             others: errands whose later tokens are to be read too.
         """
+        ...
+
+    def gauges(self) -> Gauges:
+        """The model's memory; zeros where it does not tell."""
         ...
 
     def memory(self) -> int:

@@ -62,6 +62,8 @@ class Metrics:
         self.wait_seconds = Histogram("oneread_queue_wait_seconds", "A read's wait for its pass.", buckets=_SECONDS, registry=r)
         self.tokens = Counter("oneread_tokens_read", "Tokens read, without padding.", registry=r)
         self.reused = Counter("oneread_tokens_reused", "Prompt tokens served from a prefix cache.", registry=r)
+        self.hits = Counter("oneread_prefix_hits", "Reads that found some of their prompt in the cache.", registry=r)
+        self.rows = Counter("oneread_rows_read", "Reads.", registry=r)
         self.faults = Counter("oneread_pass_faults", "Passes that failed.", ["type"], registry=r)
         self.logged = Counter("oneread_decisions_logged", "Decisions by what became of their log entry.", ["outcome"], registry=r)
         self._load_gauges = {
@@ -78,6 +80,14 @@ class Metrics:
         self._inside = Gauge("oneread_requests_inside", "Requests being read in, waiting or answered.", registry=r)
         self._ready = Gauge("oneread_ready", "1 while /ready says ready.", registry=r)
         self._memory = Gauge("oneread_engine_resident_bytes", "Memory of the engine's own process; 0 without one.", registry=r)
+        self._gauges = {
+            name: Gauge(f"oneread_{name}", text, registry=r)
+            for name, text in {
+                "device_bytes": "Memory that the model holds on its device, weights included; 0 where it does not tell.",
+                "kv_bytes": "Of that, keys and values that later prompts may find again.",
+                "kv_capacity_bytes": "The most that those may be.",
+            }.items()
+        }
         self._engine: Monitored | None = None
 
     def follow(self, engine: object) -> None:
@@ -96,6 +106,9 @@ class Metrics:
             for gauge, value in zip(self._load_gauges.values(), values, strict=True):
                 gauge.set(value)
             self._memory.set(self._engine.memory())
+            told = self._engine.gauges()
+            for gauge, held in zip(self._gauges.values(), (told.held, told.kv, told.kv_room), strict=True):
+                gauge.set(held)
         return generate_latest(self.registry)
 
     def replied(self, path: str, status: int, reader: str, call: Call, seconds: float) -> None:
@@ -134,6 +147,8 @@ class Metrics:
             return
         self.pass_seconds.observe(told.seconds)
         self.pass_rows.observe(told.rows)
+        self.rows.inc(told.rows)
+        self.hits.inc(told.hits)
         self.tokens.inc(told.tokens)
         self.reused.inc(told.tokens_reused)
         for wait in told.waits_s:

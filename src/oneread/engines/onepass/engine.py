@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 from threading import RLock
 
 import numpy as np
@@ -13,6 +14,7 @@ from torch import Tensor
 
 from ...errors import EngineError, MissingExtra
 from ..base import PAGE, Capabilities, Read, Reading, new_tokens
+from ..load import Gauges
 from .diffusion_gemma import Steps, Weights, forward
 from .graphs import Graphs
 from .head import cap, logits, read_slots
@@ -68,6 +70,15 @@ class OnePassModel:
     def prefix_stats(self) -> PrefixStats:
         """Counters of prompt tokens found cached, computed, and shared inside a pass."""
         return self.prefix.stats
+
+    def gauges(self) -> Gauges:
+        """On CUDA what this process has allocated on the device, elsewhere weights and store; and the pages that hold prompts."""
+        if self._closed:
+            return Gauges()
+        page = self.weights.config.kv_row_bytes(self.weights.embedding.element_size()) * PAGE
+        device, stats = self.weights.device, self.prefix.stats
+        held = torch.cuda.memory_allocated(device) if device.type == "cuda" else _nbytes(self.weights) + self.store.nbytes
+        return Gauges(held, stats.pages * page, stats.capacity * page)
 
     def bucket(self, read: Read) -> int:
         """One for all: rows of any length share a pass."""
@@ -254,6 +265,15 @@ def _readings(reads: Sequence[Read], pack: Pack, scores: NDArray[np.float32], lo
         readings.append(Reading(scores[own[0]], log_sum_exp[own[1]], reused))
         label, slot = own[0].stop, own[1].stop
     return readings
+
+
+def _nbytes(part: object) -> int:
+    """Of all tensors inside."""
+    if isinstance(part, Tensor):
+        return part.nbytes
+    if isinstance(part, list | tuple):
+        return sum(map(_nbytes, part))
+    return sum(_nbytes(getattr(part, f.name)) for f in fields(part)) if is_dataclass(part) else 0
 
 
 def _steps(options: Options, weights: Weights) -> Steps:
