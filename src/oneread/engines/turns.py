@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from ..errors import EngineError
-from .base import Read, Reading
+from .base import Read, Reading, new_tokens
 from .drain import Demand, DrainRate
 
 COUNTED_ON = 0.7
@@ -65,9 +65,13 @@ class Call:
         """What the errand still wants, as far as it is known here."""
         return self.errand.due, self.tokens_left + self.errand.later
 
-    def cost(self, bucket: int) -> int:
-        """Padded tokens that the next read of a bucket takes up in a pass; in bucket 0 reads are not padded."""
-        return bucket or self.reads[self.waiting[bucket][0]].tokens
+    def cost(self, bucket: int, batch: Batch) -> int:
+        """Padded tokens that the next read of a bucket takes up in a pass after a batch. In bucket 0 reads are not padded, and
+        what its prompt shares with the last read's is computed once."""
+        if bucket:
+            return bucket
+        last = batch[-1] if batch else None
+        return new_tokens(self.reads[self.waiting[bucket][0]], None if last is None else last[0].reads[last[1]])
 
     def take(self, bucket: int) -> int:
         """The index of the next read of a bucket, which no longer waits."""
@@ -163,8 +167,8 @@ class Turns:
         giving = deque(call for call in self._calls if bucket in call.waiting)
         while giving:
             call = giving.popleft()
-            while bucket in call.waiting and call.turn_tokens < quantum and (call.cost(bucket) <= room or not batch):
-                cost = call.cost(bucket)
+            while bucket in call.waiting and call.turn_tokens < quantum and (not batch or call.cost(bucket, batch) <= room):
+                cost = call.cost(bucket, batch)
                 batch.append((call, call.take(bucket)))
                 room -= cost
                 call.turn_tokens += cost
@@ -183,7 +187,7 @@ class Turns:
         bucket, room = ordered[0].bucket, self._budget
         batch: Batch = []
         for call in ordered:
-            while bucket in call.waiting and (call.cost(bucket) <= room or not batch):
-                room -= call.cost(bucket)
+            while bucket in call.waiting and (not batch or call.cost(bucket, batch) <= room):
+                room -= call.cost(bucket, batch)
                 batch.append((call, call.take(bucket)))
         return batch

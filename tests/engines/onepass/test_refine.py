@@ -11,8 +11,10 @@ import torch
 from transformers.cache_utils import DynamicCache
 
 from oneread.engines.base import PAGE, Read, Slot, new_tokens
+from oneread.engines.drain import DrainRate
 from oneread.engines.onepass import refine
 from oneread.engines.onepass.engine import OnePassModel
+from oneread.engines.turns import Call, Turns
 
 from .tiny import expected, random_read, two_pass_logits
 
@@ -93,3 +95,13 @@ def test_a_shared_prompt_is_counted_once() -> None:
     longer = replace(read, prompt=np.concatenate([read.prompt[:35], read.prompt[:9]]))
     assert new_tokens(longer, read) == 50 - (35 - PAGE + 1)
     assert new_tokens(random_read(np.random.default_rng(5), 40, 6), read) == 46
+
+
+def test_reads_of_one_prompt_fill_a_pass_by_what_is_computed() -> None:
+    read = random_read(np.random.default_rng(6), 60, 4, slots=1)
+    same = [replace(read, prompt=read.prompt.copy()) for _ in range(9)]
+    others = [random_read(np.random.default_rng(seed), 60, 4, slots=1) for seed in range(9)]
+    for reads, together in ((same, 9), (others, 1)):
+        turns = Turns(100)
+        turns.add(Call(reads, [0] * 9, 0.0))
+        assert len(turns.next(DrainRate(), 0.0)) == together
