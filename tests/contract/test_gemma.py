@@ -31,11 +31,17 @@ BODY: dict[str, Any] = {"state": "the site is down", "questions": QUESTIONS, "di
 
 
 @pytest.fixture(scope="module")
-def gemma(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+def decider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Decider]:
     before = torch.get_num_threads()
-    with Decider(open_checkpoint(write_checkpoint(tmp_path_factory.mktemp("gemma")))) as decider, running(decider) as live:
-        yield live
+    with Decider(open_checkpoint(write_checkpoint(tmp_path_factory.mktemp("gemma")))) as decider:
+        yield decider
     torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def gemma(decider: Decider) -> Iterator[Live]:
+    with running(decider) as live:
+        yield live
 
 
 @pytest.fixture
@@ -132,6 +138,22 @@ def test_the_official_sdk_is_answered(gemma: Live) -> None:
     with TypeSafeClient(api_key="unused", base_url=gemma.url) as client:
         reply = client.system_one(state="the site is down", questions={"urgent": QUESTIONS["urgent"]})
     assert 0 <= reply.answers["urgent"].noul <= 1
+
+
+def test_in_the_place_of_other_systems_the_label_mass_is_theirs(decider: Decider) -> None:
+    with running(decider, profile="vllm") as live:
+        reply = httpx.post(f"{live.url}/v1/systemone", json=BODY | {"projection": "full"}).json()
+    assert reply["x_confidence"] == "mass"
+    for key in QUESTIONS:
+        told = reply["diagnostics"][key]
+        assert isinstance(told["argmax_is_label"], bool)
+        top = max(reply["answers"][key]["probabilities"].values())
+        assert reply["answers"][key]["confidence"] == pytest.approx(top * told["label_mass"])
+    with running(decider, profile="djev") as live:
+        reply = httpx.post(f"{live.url}/v1/systemone", json=BODY | {"think": 20, "samples": 2}).json()
+    assert set(reply["diagnostics"]["thought"]) == {"text"}
+    assert len(reply["diagnostics"]["samples"]["tops"]) == 2
+    assert all(0 < reply["diagnostics"]["questions"][key]["label_mass"] < 1 for key in QUESTIONS)
 
 
 HELLO: list[Any] = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "hello"}]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,9 @@ from PIL import Image as Picture  # noqa: E402
 from oneread import Asking, Choice, ChoiceAnswer, Controls, Decider, InvalidRequest, Noul, Question, Request, Score  # noqa: E402
 from oneread.answers import Answers, QuestionDiagnostics  # noqa: E402
 from oneread.errors import ReaderError  # noqa: E402
-from oneread.questions import Image  # noqa: E402
+from oneread.questions import Image, Message  # noqa: E402
 from oneread.readers.checkpoint import Placement, fingerprint, name_of, survey  # noqa: E402
+from oneread.readers.reader import load_reader  # noqa: E402
 
 from ..canvas.test_labels import SPECIALS  # noqa: E402
 from .gemma import NAME, PLACED, open_checkpoint, write_checkpoint  # noqa: E402
@@ -377,3 +380,59 @@ def test_a_device_that_is_not_there_is_named(folder: Path) -> None:
     if not torch.cuda.is_available():
         with pytest.raises(ReaderError, match="no CUDA device"):
             survey(folder, Placement("cuda"))
+
+
+def test_decisions_are_read_while_a_text_is_written(decider: Decider) -> None:
+    reader = decider.reader
+    assert reader.writer is not None
+    assert reader.script is not None
+    prompt = reader.script.encode([Message("user", "tell me all")])
+    alone = list(reader.writer.generate(prompt, 400, 1))
+    came: list[tuple[str, float]] = []
+
+    def write() -> list[np.ndarray]:
+        blocks = []
+        for block in reader.writer.generate(prompt, 400, 1):  # type: ignore[union-attr]
+            blocks.append(block)
+            came.append(("block", time.monotonic()))
+        return blocks
+
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(write)
+        while not writing.done():
+            ask(decider, {"urgent": ASKED["urgent"]})
+            came.append(("decision", time.monotonic()))
+        beside = writing.result()
+    assert [b.tolist() for b in beside] == [b.tolist() for b in alone]
+    assert len(alone) > 2
+    kinds = [kind for kind, _ in sorted(came, key=lambda c: c[1])]
+    last = len(kinds) - 1 - kinds[::-1].index("block")
+    assert "decision" in kinds[:last], "a decision does not wait for the text's end"
+
+
+def test_a_text_ends_at_the_tokens_it_is_given(decider: Decider) -> None:
+    writer, script = decider.reader.writer, decider.reader.script
+    assert writer is not None
+    assert script is not None
+    prompt = script.encode([Message("user", "hello")])
+    whole = np.concatenate(list(writer.generate(prompt, 60, 1)))
+    end = int(whole[7])
+    cut = np.concatenate(list(writer.generate(prompt, 60, 1, ends=(end,))))
+    assert cut.tolist() == whole[: whole.tolist().index(end)].tolist()
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+def test_on_cuda_it_reads_as_on_the_cpu(decider: Decider, folder: Path) -> None:
+    with Decider(load_reader(folder, placement=Placement("cuda", 2**22, 1024))) as fast:
+        for controls in ({}, {"mode": "packed"}, {"steps": 2}, {"samples": 4}, {"projection": "full"}, {"canvas_length": 32}):
+            slow, quick = ask(decider, **controls), ask(fast, **controls)  # type: ignore[arg-type]
+            for key in ASKED:
+                assert told(quick, key).probabilities == pytest.approx(told(slow, key).probabilities, abs=0.02)
+                assert told(quick, key).label_mass == pytest.approx(told(slow, key).label_mass, rel=0.05)
+        seen, shown = ask(decider, images=(png(0),)), ask(fast, images=(png(0),))
+        assert told(shown).probabilities == pytest.approx(told(seen).probabilities, abs=0.02)
+        assert all(len(told(ask(fast, think=20), key).thoughts) == 1 for key in ASKED)
+        first, second = ask(fast, state="again " * 40), ask(fast, state="again " * 40)
+        assert told(first).probabilities == pytest.approx(told(second).probabilities, abs=0.01)
+        assert second.usage.tokens_reused > first.usage.tokens_reused

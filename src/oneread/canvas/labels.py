@@ -83,6 +83,10 @@ class LabelCanvas:
         self.form = form
         text = self._text = TextTokens(tokenizer, cache_tokens)
         self.labels = {False: text.labels(""), True: text.labels(" ")}
+        # By question type, the tokens of the longest "\nAB:" that stands before an option.
+        self._widest = {
+            kind: max(len(text.encode(f"\n{name}:")) for name in labels.ids) for kind, labels in self.labels[True].items()
+        }
         self._turn_end, self._pad = text.special("<turn|>"), text.special("<pad>")
         turn = text.special("<|turn>")
         bos, user = np.array([text.special("<bos>")], np.int32), _join([turn], text.kept("user\n"))
@@ -103,7 +107,9 @@ class LabelCanvas:
     def form_for(self, setting: Setting) -> RowForm:
         """What planning knows of a read in this setting."""
         fixed = len(self._opening[setting.thought > 0]) + len(self._closing) + 1 + len(self._text.kept(GAP + PACKED_ASK + GAP))
-        fixed += setting.thought + sum(image.tokens + 2 for image in setting.images) + (setting.width or self.form.step)
+        # A thought is written in whole blocks, each as wide as the widest canvas.
+        fixed += -(-setting.thought // self.form.canvas) * self.form.canvas
+        fixed += sum(image.tokens + 2 for image in setting.images) + (setting.width or self.form.step)
         fewest = min(len(found["choice"].ids) for found in self.labels.values())
         canvas = min(setting.width or self.form.canvas, setting.lines or self.form.canvas)
         return RowForm(self.form.window, self.form.window, fixed, max_options=fewest, max_questions=self._most_lines(canvas))
@@ -124,7 +130,7 @@ class LabelCanvas:
 
     def lengths(self, question: LabelQuestion) -> Lengths:
         """Token counts for planning at their longest: the widest label, and the question's line on the canvas."""
-        label = max(len(self._text.kept(f"\n{name}:")) for name in self.labels[True][question.kind].ids)
+        label = self._widest[question.kind]
         line = len(self._text.kept("999:")) + len(self.labels[True][question.kind].before) + 1 + len(self._text.kept("\n"))
         asked = len(self._text.kept(f"{GAP}Question 999:")) + len(self._text.kept(f"\n{ASKS[question.kind]}"))
         return Lengths(asked + len(question.head) + line, tuple(len(text) + label for text in question.options))
