@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -139,3 +141,22 @@ def test_the_sampler_comes_from_the_checkpoint(tmp_path: Path, model: Any) -> No
     (tmp_path / "generation_config.json").write_text("{")
     with pytest.raises(ReaderError, match="is not JSON"):
         read_sampler(tmp_path)
+
+
+def test_who_leaves_and_comes_again_lets_others_in_first(open_engine: Open) -> None:
+    engine = open_engine()
+    came: list[str] = []
+
+    def read() -> None:
+        with engine.turn():
+            came.append("read")
+
+    other = threading.Thread(target=read)
+    with engine.turn():
+        other.start()
+        while not engine._first_in_line.locked():
+            time.sleep(0.001)
+    with engine.turn():
+        came.append("step")
+    other.join()
+    assert came == ["read", "step"]

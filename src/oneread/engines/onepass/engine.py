@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
-from threading import RLock
+from threading import Lock, RLock
 
 import numpy as np
 import torch
@@ -50,7 +50,7 @@ class OnePassModel:
         # One row more than a pass may use, for what pads it.
         self.store = KeyValueStore(config, pages, options.rows + 1, weights.dtype, weights.device)
         self.prefix = PrefixCache(pages)
-        self.lock = RLock()
+        self.lock, self._first_in_line = RLock(), Lock()
         self._layout = Layout(config.window, config.images_both_ways, options.rows + 1)
         self._steps = _steps(options, weights)
         self._graphs: Graphs | None = None
@@ -91,7 +91,7 @@ class OnePassModel:
             EngineError: a read is longer than `capabilities.window`, has images and no tower to see them, or names token
                 ids that the vocabulary lacks.
         """
-        with self.lock:
+        with self.turn():
             if self._closed:
                 raise EngineError("the engine is closed")
             for read in reads:
@@ -106,6 +106,19 @@ class OnePassModel:
                     found += self._pass(group) if steps == 1 and not full else read_in_steps(self, group, steps)
                 readings.update(zip(members, found, strict=True))
             return [readings[index] for index in range(len(reads))]
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """The device for this thread alone, in order of arrival: who leaves and comes again lets others in first.
+
+        All work on the device is done in turns: while a graph is captured, no other thread may touch it.
+        """
+        with self._first_in_line:
+            self.lock.acquire()
+        try:
+            yield
+        finally:
+            self.lock.release()
 
     @torch.inference_mode()
     def warm_up(self, progress: bool = False) -> None:

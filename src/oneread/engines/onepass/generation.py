@@ -63,8 +63,7 @@ def generate(
     noise = torch.Generator(device).manual_seed(seed)
     written = 0
     while True:
-        canvas, steps = _denoise(model, prompt, images, sampler, noise)
-        tokens = canvas.cpu().numpy().astype(np.int32)
+        tokens, steps = _denoise(model, prompt, images, sampler, noise)
         at = np.flatnonzero(np.isin(tokens, (*sampler.ends, *ends)))
         end = int(tokens[at[0]]) if len(at) else None
         kept = tokens[: at[0]] if len(at) else tokens
@@ -83,25 +82,26 @@ def generate(
 @torch.inference_mode()
 def _denoise(
     model: OnePassModel, prompt: Tokens, images: tuple[PromptImage, ...], sampler: Sampler, noise: torch.Generator
-) -> tuple[Tensor, int]:
-    """One block: its predicted tokens, int64 (canvas,), and the steps taken."""
+) -> tuple[Tokens, int]:
+    """One block: its predicted tokens, int32 (canvas,), and the steps taken. Each step is a turn of the model's."""
     config, device = model.weights.config, model.weights.device
     soft: Tensor | None = None
     history: list[Tensor] = []
-    canvas = torch.randint(0, config.vocab, (config.canvas,), generator=noise, device=device)
-    predicted = canvas
+    with model.turn():
+        canvas = torch.randint(0, config.vocab, (config.canvas,), generator=noise, device=device)
     for step in range(sampler.steps, 0, -1):
-        logits = model.denoise(Read(canvas.cpu().numpy().astype(np.int32), (), prompt, images=images), soft)
-        left = torch.tensor(step, dtype=torch.int32, device=device) / sampler.steps
-        logits = logits / (sampler.t_min + (sampler.t_max - sampler.t_min) * left)
-        drawn = torch.multinomial(torch.softmax(logits, dim=-1), 1, generator=noise)[:, 0]
-        predicted = logits.argmax(-1)
-        entropy = entropy_of(logits)
-        fresh = torch.randint(0, config.vocab, (config.canvas,), generator=noise, device=device)
-        canvas = torch.where(accepted(entropy, sampler.entropy_bound), drawn, fresh)
-        stable = len(history) == sampler.stability and all(torch.equal(old, predicted) for old in history)
-        history = [*history, predicted][-sampler.stability :] if sampler.stability else []
-        if stable and bool(entropy.mean() < sampler.confidence):
-            return predicted, sampler.steps - step + 1
-        soft = model.expected_embeddings(logits)
-    return predicted, sampler.steps
+        with model.turn():
+            logits = model.denoise(Read(canvas.cpu().numpy().astype(np.int32), (), prompt, images=images), soft)
+            left = torch.tensor(step, dtype=torch.int32, device=device) / sampler.steps
+            logits = logits / (sampler.t_min + (sampler.t_max - sampler.t_min) * left)
+            drawn = torch.multinomial(torch.softmax(logits, dim=-1), 1, generator=noise)[:, 0]
+            predicted = logits.argmax(-1)
+            entropy = entropy_of(logits)
+            fresh = torch.randint(0, config.vocab, (config.canvas,), generator=noise, device=device)
+            canvas = torch.where(accepted(entropy, sampler.entropy_bound), drawn, fresh)
+            stable = len(history) == sampler.stability and all(torch.equal(old, predicted) for old in history)
+            history = [*history, predicted][-sampler.stability :] if sampler.stability else []
+            if step == 1 or (stable and bool(entropy.mean() < sampler.confidence)):
+                return predicted.cpu().numpy().astype(np.int32), sampler.steps - step + 1
+            soft = model.expected_embeddings(logits)
+    raise AssertionError("a sampler takes at least one step")
