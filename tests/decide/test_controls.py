@@ -225,6 +225,7 @@ def test_shared_instructions_stand_before_each_question() -> None:
         ({"projection": "full"}, "projection"),
         ({"canvas_length": 32}, "canvas_length"),
         ({"chunk_rows": 8}, "chunk_rows"),
+        ({"image_tokens": 560}, "image_tokens"),
     ],
 )
 def test_what_the_reader_cannot_do_is_refused_by_name(controls: dict[str, Any], name: str) -> None:
@@ -256,6 +257,8 @@ def test_what_the_reader_cannot_do_is_refused_by_name(controls: dict[str, Any], 
         ({"canvas_length": 20}, "canvas_length", "multiple_of"),
         ({"canvas_length": 512}, "canvas_length", "out_of_range"),
         ({"chunk_rows": 7}, "chunk_rows", "out_of_range"),
+        ({"image_tokens": 100}, "image_tokens", "literal_error"),
+        ({"image_tokens": 280.0}, "image_tokens", "literal_error"),
         ({"ask": ()}, "ask", "too_short"),
         ({"instructions": 5}, "instructions", "content_type"),
     ],

@@ -421,6 +421,20 @@ def test_a_text_ends_at_the_tokens_it_is_given(decider: Decider) -> None:
     assert cut.tolist() == whole[: whole.tolist().index(end)].tolist()
 
 
+def test_without_the_extra_for_images_it_is_a_reader_of_text(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("oneread.readers.checkpoint.find_spec", lambda name: None)
+    assert (survey(folder, PLACED).tower, survey(folder, PLACED).sees) == (True, False)
+    with Decider(open_checkpoint(folder)) as blind:
+        assert not blind.reader.takes_images
+        assert "images" not in blind.reader.description
+        with pytest.raises(InvalidRequest) as caught:
+            ask(blind, images=(png(0),), image_tokens=70)
+        assert [(i.loc, i.type) for i in caught.value.issues] == [
+            (("images", 0), "images_unsupported"),
+            (("image_tokens",), "unsupported_by_reader"),
+        ]
+
+
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 def test_on_cuda_it_reads_as_on_the_cpu(decider: Decider, folder: Path) -> None:
