@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from ..errors import OnereadError
+from ..errors import MissingExtra, OnereadError
 from .console import fail, out
 from .options import READER_TODO, ReaderPath, Threads
 from .progress import Bars
@@ -17,7 +17,10 @@ from .serve_options import Calibration
 
 
 def replay(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A log written by 'oneread serve --log-decisions --log-inputs'.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A log, SQLite or Parquet, written by 'oneread serve --log-decisions --log-inputs'."),
+    ],
     reader: ReaderPath = None,
     threads: Threads = None,
     calibration: Calibration = None,
@@ -32,6 +35,8 @@ def replay(
 
     try:
         logged = list(entries(file))
+    except MissingExtra as error:
+        fail(f"{str(error).partition(':')[0]}.", f"Install it with:{str(error).partition(':')[2]}")
     except LogError as error:
         fail(f"{error}.", "Give a file written by 'oneread serve --log-decisions FILE --log-inputs'.")
     try:

@@ -61,7 +61,10 @@ Log = Annotated[LogFormat, _option("LOG_FORMAT", "How log lines on stderr look."
 LogLevel = Annotated[str, _option("LOG_LEVEL", "debug, info (a line for each request), warning or error.")]
 Tracing = Annotated[bool, _switch("TRACING", "Send OpenTelemetry traces (OTEL_... variables); needs oneread[otel].")]
 
-LogDecisions = Annotated[Path | None, _option("LOG_DECISIONS", "SQLite file to log decisions to.", metavar="FILE")]
+LogDecisions = Annotated[
+    Path | None,
+    _option("LOG_DECISIONS", "File to log decisions to: SQLite, or a folder of Parquet files if named .parquet.", metavar="FILE"),
+]
 LogInputs = Annotated[bool, _switch("LOG_INPUTS", "Log requests whole, evidence included, not their SHA-256 only.")]
 LogSample = Annotated[float, _option("LOG_SAMPLE", "Share of decisions to log.", min=0.0, max=1.0)]
 LogDays = Annotated[float | None, _option("LOG_DAYS", "Delete logged decisions older than this.", min=0.001)]

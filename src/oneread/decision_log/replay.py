@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InvalidRequest
 from .codec import answers_value, request_of
-from .store import Entry
+from .entry import Entry
 
 if TYPE_CHECKING:
     from ..decide import Decider

@@ -1,66 +1,41 @@
-"""The log's SQLite file. Writing happens in a thread of its own and never holds up, or fails, a reply."""
+"""The decision log. Writing happens in a thread of its own and never holds up, or fails, a reply."""
 
 from __future__ import annotations
 
 import json
 import logging
-import os
 import queue
 import random
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..answers import Answers
-from ..errors import OnereadError
 from ..questions import Request
+from . import parquet, sqlite
 from .codec import answers_value, digest, request_value
+from .entry import Entry, LogError, Record, Sink
 
 log = logging.getLogger("oneread.decision_log")
 
-FORMAT = 1
 MAX_WAITING_TOKENS = 10_000_000
 """Entries are dropped while those that wait to be written hold more input tokens than this: it bounds their memory."""
 
 TIDY_S = 60.0
 COMPLAIN_S = 60.0
-
-_TABLE = """
-create table if not exists decisions (
-  id text not null, at real not null, reader text not null, reader_digest text not null, calibration text,
-  digest text not null, request text, answers text not null, input_tokens integer not null
-);
-create index if not exists decisions_at on decisions (at);
-"""
-
-
-class LogError(OnereadError):
-    """The file is not a decision log, or cannot be opened."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One decision as it was logged. ``request`` is None where only its digest was kept."""
-
-    id: str
-    at: float
-    reader: str
-    reader_digest: str
-    calibration: str | None
-    digest: str
-    request: dict[str, Any] | None
-    answers: dict[str, list[float]]
+FLUSH_S = 60.0
+"""Entries are held back for at most so long, where each is not written at once."""
 
 
 class DecisionLog:
-    """Writes decisions to a SQLite file. Safe to call from any thread; no call blocks or raises, but the first.
+    """Writes decisions to a file. Safe to call from any thread; no call blocks or raises, but the first.
 
     Args:
-        file: made, readable by its owner only, where it does not exist.
+        file: a SQLite file, or where its name ends in ``.parquet`` a folder of Parquet files; made, for its owner only, where
+            it does not exist.
         full: keep requests; otherwise only the SHA-256 of state and questions.
         sample: the share of decisions that is kept.
         days: entries older than this are deleted; None keeps them.
@@ -70,6 +45,7 @@ class DecisionLog:
 
     Raises:
         LogError: the file cannot be opened or is something else.
+        MissingExtra: a folder of Parquet files needs pyarrow, which is not installed.
     """
 
     def __init__(
@@ -87,7 +63,6 @@ class DecisionLog:
         self._waiting_tokens = 0
         self._lock = threading.Lock()
         self._complained_at = -COMPLAIN_S
-        os.close(_made(file))
         _open(file).close()
         self._thread = threading.Thread(target=self._write, name="oneread-decision-log", daemon=True)
         self._thread.start()
@@ -113,57 +88,53 @@ class DecisionLog:
         self._thread.join()
 
     def _write(self) -> None:
-        connection: sqlite3.Connection | None = None
-        tidied = -TIDY_S
-        while (noted := self._waiting.get()) is not None:
+        sink: Sink | None = None
+        held: list[int] = []  # the tokens of entries that the sink has taken and not written
+        flushed = tidied = -TIDY_S
+        ended = False
+        while not ended:
             try:
-                if connection is None:
-                    connection = _open(self._file)
-                self._insert(connection, *noted)
-                if time.monotonic() - tidied > TIDY_S:
-                    self._tidy(connection)
+                noted = self._waiting.get(timeout=max(0.0, flushed + FLUSH_S - time.monotonic()) if held else None)
+            except queue.Empty:
+                noted = _FLUSH
+            ended = noted is None
+            try:
+                written = False
+                if noted is not None and noted is not _FLUSH:
+                    if not held:
+                        flushed = time.monotonic()
+                    held.append(noted[3].usage.input_tokens)
+                    sink = sink or _open(self._file)
+                    written = sink.put(self._record(*noted))
+                elif sink is not None:
+                    sink.flush()
+                    written = True
+                if written:
+                    self._settle(held, "written")
+                if sink is not None and written and time.monotonic() - tidied > TIDY_S:
+                    sink.tidy(self._days, self._max_bytes)
                     tidied = time.monotonic()
-                outcome = "written"
             except Exception as error:  # a full disk, a file that was moved: the reply is long gone and must not suffer
-                outcome = "failed"
+                self._settle(held, "failed")
                 self._complain(error)
-                _give_up(connection)
-                connection = None
-            with self._lock:
-                self._waiting_tokens -= noted[3].usage.input_tokens
+                _give_up(sink)
+                sink = None
+        if sink is not None:
+            sink.close()
+
+    def _settle(self, held: list[int], outcome: str) -> None:
+        with self._lock:
+            self._waiting_tokens -= sum(held)
+        for _ in held:
             self._counted(outcome)
-        if connection is not None:
-            connection.close()
+        held.clear()
 
-    def _insert(
-        self,
-        connection: sqlite3.Connection,
-        id: str,
-        at: float,
-        request: Request,
-        answers: Answers,
-        reader_digest: str,
-        calibration: str | None,
-    ) -> None:
+    def _record(
+        self, id: str, at: float, request: Request, answers: Answers, reader_digest: str, calibration: str | None
+    ) -> Record:
         kept = json.dumps(request_value(request), ensure_ascii=False) if self._full and not request.images else None
-        row = (
-            id, at, answers.model, reader_digest, calibration, digest(request), kept,
-            json.dumps(answers_value(answers)), answers.usage.input_tokens,
-        )  # fmt: skip
-        connection.execute("insert into decisions values (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-
-    def _tidy(self, connection: sqlite3.Connection) -> None:
-        if self._days is not None:
-            connection.execute("delete from decisions where at < ?", (time.time() - self._days * 86400,))
-        size, pages, free = (
-            connection.execute(f"pragma {p}").fetchone()[0] for p in ("page_size", "page_count", "freelist_count")
-        )
-        if (pages - free) * size > self._max_bytes:
-            # freed pages are used again, so the file stops growing; it does not shrink
-            connection.execute(
-                "delete from decisions where rowid in (select rowid from decisions order by at limit "
-                "(select 1 + count(*) / 4 from decisions))"
-            )
+        told, tokens = json.dumps(answers_value(answers)), answers.usage.input_tokens
+        return Record(id, at, answers.model, reader_digest, calibration, digest(request), kept, told, tokens)
 
     def _complain(self, error: Exception) -> None:
         now = time.monotonic()
@@ -174,58 +145,31 @@ class DecisionLog:
             log.error("the decision log could not be written: %s", what)
 
 
+_FLUSH: Any = object()
+
+
 def entries(file: Path) -> Iterator[Entry]:
-    """The entries of a log, oldest first.
+    """The entries of a log, oldest first: of a SQLite file, of a folder of Parquet files, or of one of those.
 
     Raises:
         LogError: there is no such file, or it is something else.
+        MissingExtra: Parquet needs pyarrow, which is not installed.
     """
-    if not file.is_file():
+    if not file.exists():
         raise LogError(f"{file} is not there")
-    connection = _open(file)
-    try:
-        rows = connection.execute(
-            "select id, at, reader, reader_digest, calibration, digest, request, answers from decisions order by at, rowid"
-        )
-        for id, at, reader, reader_digest, calibration, hashed, request, answers in rows:
-            kept = None if request is None else json.loads(request)
-            yield Entry(id, at, reader, reader_digest, calibration, hashed, kept, json.loads(answers))
-    finally:
-        connection.close()
+    kind = parquet if parquet.is_parquet(file) else sqlite
+    for record in kind.records(file):
+        yield record.entry
 
 
-def _open(file: Path) -> sqlite3.Connection:
-    try:
-        connection = sqlite3.connect(file, timeout=5, isolation_level=None)
+def _open(file: Path) -> Sink:
+    return parquet.ParquetFolder(file) if parquet.is_parquet(file) else sqlite.SqliteFile(file)
+
+
+def _give_up(sink: Sink | None) -> None:
+    """Close a file that failed; the next entry opens another."""
+    if sink is not None:
         try:
-            version = connection.execute("pragma user_version").fetchone()[0]
-            empty = not connection.execute("select 1 from sqlite_master limit 1").fetchone()
-            if version != FORMAT and not empty:
-                raise LogError(f"{file} is a database, but not a decision log of this version")
-            connection.execute("pragma journal_mode = wal")
-            connection.execute("pragma synchronous = normal")
-            if empty:
-                connection.executescript(_TABLE)
-                connection.execute(f"pragma user_version = {FORMAT}")
-        except BaseException:
-            connection.close()
-            raise
-    except sqlite3.Error as error:
-        raise LogError(f"{file} cannot be used as a decision log: {error}") from None
-    return connection
-
-
-def _made(file: Path) -> int:
-    try:
-        return os.open(file, os.O_CREAT | os.O_RDWR, 0o600)
-    except OSError as error:
-        raise LogError(f"{file} cannot be written: {error.strerror}") from None
-
-
-def _give_up(connection: sqlite3.Connection | None) -> None:
-    """Close a connection whose file failed; the next entry opens another."""
-    if connection is not None:
-        try:
-            connection.close()
+            sink.close()
         except sqlite3.Error as error:
             log.debug("closing failed: %s", error)

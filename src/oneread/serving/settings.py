@@ -27,7 +27,7 @@ class LogChoice:
     """What is written to the decision log.
 
     Attributes:
-        file: the SQLite file.
+        file: a SQLite file; where its name ends in ``.parquet``, a folder of Parquet files.
         full: keep requests as they were asked; otherwise a SHA-256 of state and questions only.
         sample: the share of requests that is kept, 0 to 1.
         days: entries older than this are deleted; None keeps them.
