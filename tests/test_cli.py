@@ -18,6 +18,8 @@ import pytest
 import typer.main
 from typer.testing import CliRunner
 
+from oneread.calibration.profile import Profile
+from oneread.calibration.temperature import Temperatures
 from oneread.cli import app
 from oneread.cli.table import answers_table
 from oneread.version import __version__
@@ -126,6 +128,8 @@ WRONG_CALLS: list[tuple[list[str], str, str]] = [
     (["ask", "x", "--request", "nowhere.json"], "--request holds the state and the questions already.", "Leave the state"),
     (["ask", "x", "--noul", "q", "--url", "ftp://x"], "ftp://x is not an http URL.", "Write --url http://127.0.0.1:8080"),
     (["ask", "x", "--noul", "q", "--url", "http://127.0.0.1:9"], "No answer from http://127.0.0.1:9", "oneread serve"),
+    (["ask", "x", "--noul", "q", "--calibration", "/nowhere.json"], "/nowhere.json cannot be read", "oneread calibrate"),
+    (["ask", "x", "--noul", "q", "--calibration", "p.json", "--url", "http://127.0.0.1:9"], "its own calibration", "Leave --cal"),
     (["ask", "x", "--noul", "q", "--reader", "/nowhere"], "/nowhere/reader.json cannot be read", "oneread doctor"),
     (["serve", "--reader", "/nowhere", "--port", "0"], "/nowhere/reader.json cannot be read", "oneread doctor"),
     (["serve", "--host", "no.such.host.invalid"], "The host 'no.such.host.invalid' is not known.", "Use --host 127.0.0.1"),
@@ -236,6 +240,24 @@ def test_the_curl_line_of_the_panel_works(served: tuple[str, str, Any]) -> None:
     )
     with urllib.request.urlopen(request, timeout=60) as got:
         assert json.load(got)["answers"]["urgent"]["type"] == "noul"
+
+
+def test_ask_answers_under_a_calibration(tmp_path: Path) -> None:
+    from oneread.readers.manifest import read_manifest
+    from oneread.readers.reader import EMBEDDED
+
+    manifest = read_manifest(EMBEDDED)
+    warm = Temperatures.parse({"noul": 50, "choice": 50, "score": 50})
+    profile, other = tmp_path / "warm.json", tmp_path / "other.json"
+    for path, digest in ((profile, manifest.digest), (other, "0" * 64)):
+        Profile(path.stem, manifest.name, digest, warm).save(path)
+    asked = ("ask", "The site is down!", "--noul", "Is this about a website?", "--json")
+    plain, warmed = json.loads(call(*asked).stdout), json.loads(call(*asked, "--calibration", str(profile)).stdout)
+    (p,), (q,) = ([answer["noul"] for answer in reply["answers"].values()] for reply in (plain, warmed))
+    assert abs(q - 0.5) < abs(p - 0.5) / 4
+    refused = call(*asked, "--calibration", str(other))
+    assert refused.exit_code == 1
+    assert "fitted" in refused.stderr
 
 
 def test_ask_asks_a_running_server(served: tuple[str, str, Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from ..serving.strict_json import parse as parse_json
 from .console import fail, out
 from .loading import loading, placed
 from .options import READER_TODO, CacheGib, Device, PassRows, ReaderPath, Threads
+from .serve_options import Calibration
 from .table import answers_table
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def ask(
     device: Device = None,
     prefix_cache_gib: CacheGib = None,
     pass_rows: PassRows = None,
+    calibration: Calibration = None,
 ) -> None:
     """Ask questions about a piece of evidence and print the answers.
 
@@ -73,7 +75,12 @@ def ask(
         body = _request_body(request)
     else:
         body = _body(state, asked)
-    reply = _decide(body, reader, threads, placed(device, prefix_cache_gib, pass_rows)) if url is None else _post(url, body)
+    if url is None:
+        reply = _decide(body, reader, threads, placed(device, prefix_cache_gib, pass_rows), calibration)
+    elif calibration is not None:
+        fail("A running server answers under its own calibration.", "Leave --calibration out, or --url.", 2)
+    else:
+        reply = _post(url, body)
     if as_json:
         out.print(json.dumps(reply, ensure_ascii=False, indent=2), markup=False, soft_wrap=True)
     else:
@@ -149,21 +156,27 @@ def _json(data: bytes, path: Path) -> Any:
         fail(f"{path} is not JSON{where}: {issue.message}.", "Mend the file, or send text instead.", 2)
 
 
-def _decide(body: dict[str, Any], reader: Path | None, threads: int | None, placement: Placement) -> dict[str, Any]:
+def _decide(
+    body: dict[str, Any], reader: Path | None, threads: int | None, placement: Placement, calibration: Path | None
+) -> dict[str, Any]:
     """Through the same parsing, decision and rendering as the server."""
+    from ..calibration.profile import ProfileError, load_profile
     from ..decide import Decider
     from ..readers.reader import load_reader
 
     try:
         systemone.parse(body, FREE)
+        profile = None if calibration is None else load_profile(calibration)
         with loading(reader) as bars:
-            decider = Decider(load_reader(reader, threads, placement=placement, progress=bars))
+            decider = Decider(load_reader(reader, threads, placement=placement, progress=bars), calibration=profile)
         with decider:
             ask = systemone.parse(body, FREE if decider.reader.takes_images else systemone.PLAIN)
             systemone.check_model(ask.model, decider.reader.name)
             return systemone.reply(decider.decide(ask.request))
     except InvalidRequest as error:
         _fail_invalid(error)
+    except ProfileError as error:
+        fail(str(error), "Leave --calibration out, or fit a profile for this reader with 'oneread calibrate'.")
     except OnereadError as error:
         fail(str(error), READER_TODO)
 
