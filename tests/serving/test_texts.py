@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from oneread.decide.writing import Piece, Text
+from oneread.engines.batcher import Batcher
 from oneread.serving.admission import Admission
 from oneread.serving.app import create_app
 from oneread.serving.call import Call
@@ -20,6 +21,7 @@ from oneread.serving.limits import Limits
 from oneread.serving.settings import Settings
 from oneread.serving.texts import written
 
+from ..engines.models import StepModel
 from ..fakes import FakeWriter, fake_reader
 
 
@@ -39,27 +41,6 @@ class Slow:
             self.closed.set()
 
 
-class Loads:
-    """An engine that remembers which errands it was asked to judge."""
-
-    def __init__(self) -> None:
-        self.asked: list[int] = []
-
-    def load(self) -> Any:
-        from oneread.engines.load import Load
-
-        return Load(0, 0, 0, None, 0.0, 0)
-
-    def excess(self, tokens: int, due: float, share: float, others: Any = ()) -> float:
-        self.asked.append(tokens)
-        return 0.0
-
-    def memory(self) -> int:
-        return 0
-
-    def observe(self, observer: Any) -> None: ...
-
-
 async def never() -> None:
     await asyncio.Event().wait()
 
@@ -71,12 +52,11 @@ def begin(slow: Slow, seconds: float = 10.0, gone: Any = never, admission: Admis
 
 
 async def test_what_is_to_be_written_counts_as_work_until_it_is_done() -> None:
-    slow, engine, admission = Slow(2), Loads(), Admission(Limits())
+    slow, engine, admission = Slow(2), Batcher(StepModel(), 64), Admission(Limits())
     admission.serve(engine)
     pieces, call = begin(slow, admission=admission)
     slow.go.release()
     await anext(pieces)
-    assert engine.asked[-1] == 5 + 12 * 3
     (work,) = admission._admitted
     assert work.later == 5 + 12 * 3 - 5 - 4 * 3
     assert call.tokens == 5 + 4
@@ -84,6 +64,7 @@ async def test_what_is_to_be_written_counts_as_work_until_it_is_done() -> None:
     assert [piece.end async for piece in pieces] == ["stop"]
     assert not admission._admitted
     assert call.tokens == 5 + 8
+    engine.close()
 
 
 async def test_a_text_that_takes_too_long_is_a_504() -> None:
