@@ -89,3 +89,10 @@ def test_a_folder_without_torch_is_refused_with_the_install_line(folder: Path) -
     got = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert got.returncode == 1
     assert "pip install 'oneread[torch]'" in got.stderr
+
+
+def test_a_folder_is_not_tuned(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "cases.jsonl").write_text("")
+    got = call("tune", str(tmp_path / "cases.jsonl"), "--reader", str(folder), "--out", str(tmp_path / "new"))
+    assert got.exit_code == 2
+    assert "only encoders with a reader.json are tuned" in " ".join(got.stderr.split())

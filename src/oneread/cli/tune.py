@@ -59,9 +59,16 @@ def tune(
     except ImportError:
         fail(str(MissingExtra("Tuning needs torch.")), "pip install 'oneread[train]'")
     from ..evaluate.cases import load_rows, sample
+    from ..readers.checkpoint import is_checkpoint
     from ..tuning.train import Recipe
     from ..tuning.tune import tune as run
 
+    if reader is not None and is_checkpoint(reader):
+        fail(
+            f"{reader} is a model's checkpoint; only encoders with a reader.json are tuned.",
+            "Fit it with 'oneread calibrate'.",
+            2,
+        )
     try:
         rows = sample(load_rows(cases), limit, seed)
         with Bars() as bars:
