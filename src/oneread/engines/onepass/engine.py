@@ -12,13 +12,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ...errors import EngineError, MissingExtra
+from ...errors import EngineError
 from ..base import PAGE, Capabilities, Read, Reading, new_tokens
 from ..load import Gauges
-from .diffusion_gemma import Steps, Weights, forward
+from .choose import steps_for
+from .diffusion_gemma import Weights, forward
 from .graphs import Graphs
 from .head import cap, logits, read_slots
-from .linear import FP8
 from .options import Options
 from .packing import Layout, Pack, pack_reads
 from .prefix import PrefixCache, PrefixStats, page_keys
@@ -52,7 +52,7 @@ class OnePassModel:
         self.prefix = PrefixCache(pages)
         self.lock, self._first_in_line = RLock(), Lock()
         self._layout = Layout(config.window, config.images_both_ways, options.rows + 1)
-        self._steps = _steps(options, weights)
+        self._steps = steps_for(options, weights)
         self._graphs: Graphs | None = None
         if options.graphs:
             self._graphs = Graphs(self._compute, weights.device, options.rows, min(options.graph_rows, options.rows))
@@ -287,26 +287,3 @@ def _nbytes(part: object) -> int:
     if isinstance(part, list | tuple):
         return sum(map(_nbytes, part))
     return sum(_nbytes(getattr(part, f.name)) for f in fields(part)) if is_dataclass(part) else 0
-
-
-def _steps(options: Options, weights: Weights) -> Steps:
-    """The steps that the options name.
-
-    Raises:
-        MissingExtra: Triton is asked for and not installed.
-        ValueError: the options name something that does not take the weights' form.
-    """
-    form = weights.layers[0].experts_gate_up.weight.dtype
-    if options.experts == "grouped" and form != weights.dtype:
-        raise ValueError("experts='grouped' takes weights that are not quantised")
-    if options.experts == "triton" and form == torch.uint8:
-        raise ValueError("experts='triton' takes plain and FP8 weights; NVFP4 needs experts='loop'")
-    if options.activations == "fp8" and form != FP8:
-        raise ValueError("activations='fp8' needs FP8 weights")
-    if options.steps == "torch":
-        return Steps(options)
-    try:
-        from .kernels.steps import FusedSteps
-    except ImportError as error:
-        raise MissingExtra("steps='triton' needs Triton, which torch brings along on Linux with CUDA") from error
-    return FusedSteps(options)
