@@ -1,13 +1,14 @@
 """Load on a served reader: how fast it answers, how much it answers, what it refuses, and whether it loses anything.
 
-    python bench/load.py                                  closed loop, 1 4 16 64 256 clients, 15 s each
-    python bench/load.py --open 2 5 10 20                 open loop, so many requests a second arrive whatever happens
-    python bench/load.py --soak 600                       16 clients for so long; the slope of memory
+    python bench/load.py                      closed loop, 1 4 16 64 256 clients; then open loop, at 0.5 0.8 1 1.5 2 of the best
+    python bench/load.py --rates 2 5 10       open loop only, so many requests a second arrive whatever happens
+    python bench/load.py --soak 10            16 clients for so many minutes; the slopes of memory
 
 Starts a server of its own unless --url is given, with the threads and the deadline given here. Every request is written once
 and must get exactly one reply that is an answer or a typed error; anything else is counted as lost, and ends the run with 1.
-Latencies are of answers, from the first byte sent to the last received, waiting for a connection not included. Client and
-server share the machine's cores.
+Late are those that were let in and then answered with a 504. Latencies are of answers, to the last byte received: in the closed
+loop from the first byte sent, in the open loop from the moment at which the request was to arrive. Client and server share the
+machine's cores. --json writes all figures, with what the machine and the server were.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import os
+import platform
 import random
 import re
 import signal
@@ -55,6 +58,11 @@ def make_body(dice: random.Random) -> bytes:
     return json.dumps({"state": state, "questions": questions}).encode()
 
 
+MALFORMED = "malformed reply"
+LATE = "The answer was not there in time"
+"""How the message of a 504 begins that a request got after it was let in."""
+
+
 @dataclass
 class Outcome:
     """Replies of one run."""
@@ -63,11 +71,13 @@ class Outcome:
     answered_s: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
     lost: Counter[str] = field(default_factory=Counter)
+    late: int = 0
     questions: int = 0
     seconds: float = 0.0
 
     def row(self, name: str) -> dict[str, object]:
         """What is reported of it."""
+        assert self.sent == self.statuses.total() + sum(n for what, n in self.lost.items() if what != MALFORMED), "miscounted"
         times = sorted(self.answered_s)
 
         def ms(q: float) -> float | None:
@@ -79,6 +89,7 @@ class Outcome:
             "sent": self.sent,
             "answered": len(times),
             "refused": refused,
+            "late": self.late,
             "lost": dict(self.lost),
             "p50_ms": ms(0.5),
             "p95_ms": ms(0.95),
@@ -98,14 +109,18 @@ class Client:
             self._head += f"authorization: Bearer {key}\r\n"
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
-    async def ask(self, body: bytes, outcome: Outcome) -> float:
-        """Send one request and note its reply; seconds to wait before the next, as a refusal asked for."""
-        if self._streams is None:
-            self._streams = await asyncio.open_connection(*self._address)
-        reader, writer = self._streams
+    async def ask(self, body: bytes, outcome: Outcome, since: float | None = None) -> float:
+        """Send one request and note its reply; seconds to wait before the next, as a refusal asked for.
+
+        Args:
+            since: from when its latency counts; None for when it is sent.
+        """
         outcome.sent += 1
-        start = time.perf_counter()
         try:
+            if self._streams is None:
+                self._streams = await asyncio.open_connection(*self._address)
+            reader, writer = self._streams
+            start = time.perf_counter() if since is None else since
             writer.write(f"{self._head}content-length: {len(body)}\r\n\r\n".encode() + body)
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 120)
             length = int(re.search(rb"content-length: (\d+)", head)[1])  # type: ignore[index]
@@ -124,7 +139,8 @@ class Client:
             outcome.questions += len(value["answers"])
             return 0.0
         if status == 200 or "error_type" not in str(value):
-            outcome.lost["malformed reply"] += 1
+            outcome.lost[MALFORMED] += 1
+        outcome.late += status == 504 and LATE in str(value)
         wait = re.search(rb"retry-after-ms: (\d+)", head)
         return int(wait[1]) / 1000 if wait else 0.0
 
@@ -142,7 +158,7 @@ async def closed(address: tuple[str, int], key: str | None, clients: int, second
         client, dice = Client(*address, key), random.Random(seed * 1000 + number)
         while time.perf_counter() < end:
             wait = await client.ask(make_body(dice), outcome)
-            await asyncio.sleep(wait)
+            await asyncio.sleep(min(wait, max(0.0, end - time.perf_counter())))
         client.close()
 
     start = time.perf_counter()
@@ -155,9 +171,9 @@ async def opened(address: tuple[str, int], key: str | None, rate: float, seconds
     """Requests that arrive at random, so many a second on average, however long the server takes. Refused ones do not return."""
     outcome, dice, idle = Outcome(), random.Random(seed), list[Client]()
 
-    async def one(body: bytes) -> None:
+    async def one(body: bytes, arrived: float) -> None:
         client = idle.pop() if idle else Client(*address, key)
-        await client.ask(body, outcome)
+        await client.ask(body, outcome, arrived)
         idle.append(client)
 
     start = time.perf_counter()
@@ -165,7 +181,7 @@ async def opened(address: tuple[str, int], key: str | None, rate: float, seconds
     at = start
     while (at := at + dice.expovariate(rate)) < start + seconds:
         await asyncio.sleep(max(0.0, at - time.perf_counter()))
-        calls.append(asyncio.create_task(one(make_body(dice))))
+        calls.append(asyncio.create_task(one(make_body(dice), at)))
     await asyncio.gather(*calls)
     outcome.seconds = time.perf_counter() - start
     for client in idle:
@@ -184,23 +200,38 @@ def memory(url: str, key: str | None) -> tuple[float, float]:
 
 
 async def soak(address: tuple[str, int], url: str, key: str | None, seconds: float) -> dict[str, object]:
-    """16 clients for so long, and the least-squares slopes of memory over the second half of it."""
+    """16 clients for so long, and the slopes of memory over the second half of it."""
     samples: list[tuple[float, float, float]] = []
     load = asyncio.create_task(closed(address, key, 16, seconds, 7))
     start = time.perf_counter()
     while not load.done():
         samples.append((time.perf_counter() - start, *await asyncio.to_thread(memory, url, key)))
         await asyncio.wait({load}, timeout=2)
-    row = (await load).row(f"soak {seconds:g} s, 16 clients")
-    times = [t for t, *_ in samples if t > seconds / 2]
-    for name, values in (("server", [m for _, m, _ in samples]), ("engine", [m for *_, m in samples])):
-        late = values[-len(times) :]
-        mean_t, mean_m = sum(times) / len(times), sum(late) / len(late)
-        spread = max(1e-9, sum((t - mean_t) ** 2 for t in times))
-        slope = sum((t - mean_t) * (m - mean_m) for t, m in zip(times, late, strict=True)) / spread
-        row[f"{name}_mib"] = {"first": round(values[0], 1), "half": round(late[0], 1), "last": round(values[-1], 1)}
-        row[f"{name}_slope_mib_per_hour"] = round(slope * 3600, 2)
+    row = (await load).row(f"soak {seconds / 60:g} min, 16 clients")
+    late = [sample for sample in samples if sample[0] > seconds / 2] or samples
+    for column, name in ((1, "server"), (2, "engine")):
+        rate, error = slope([s[0] for s in late], [s[column] for s in late])
+        row[f"{name}_mib"] = {
+            "first": round(samples[0][column], 1),
+            "half": round(late[0][column], 1),
+            "last": round(samples[-1][column], 1),
+            "most": round(max(s[column] for s in samples), 1),
+        }
+        row[f"{name}_slope_mib_per_hour"] = round(3600 * rate, 2)
+        row[f"{name}_slope_error_mib_per_hour"] = round(3600 * error, 2)
+    row["samples"] = [[round(value, 2) for value in sample] for sample in samples]
     return row
+
+
+def slope(times: list[float], values: list[float]) -> tuple[float, float]:
+    """Least squares: the slope and its standard error (infinite for fewer than three samples)."""
+    n, mean_t, mean_v = len(times), sum(times) / len(times), sum(values) / len(values)
+    spread = sum((t - mean_t) ** 2 for t in times)
+    if n < 3 or spread == 0:
+        return 0.0, math.inf
+    rate = sum((t - mean_t) * (v - mean_v) for t, v in zip(times, values, strict=True)) / spread
+    rest = sum((v - mean_v - rate * (t - mean_t)) ** 2 for t, v in zip(times, values, strict=True))
+    return rate, math.sqrt(rest / (n - 2) / spread)
 
 
 @contextmanager
@@ -226,12 +257,59 @@ def served(url: str | None, threads: int, timeout_ms: int, flags: list[str]) -> 
         process.wait(60)
 
 
+def run_loops(args: argparse.Namespace, address: tuple[str, int], key: str | None) -> list[dict[str, object]]:
+    """The closed loop, and the open one at shares of its best; or the open loop alone at given rates."""
+    rows: list[dict[str, object]] = []
+
+    def open_loop(rate: float, name: str) -> None:
+        rows.append(asyncio.run(opened(address, key, rate, args.seconds, round(rate * 100))).row(name))
+
+    if args.rates:
+        for rate in args.rates:
+            open_loop(rate, f"open, {rate:g}/s")
+        return rows
+    found: dict[int, float] = {}
+    for clients in args.clients:
+        outcome = asyncio.run(closed(address, key, clients, args.seconds, clients))
+        found[clients] = len(outcome.answered_s) / outcome.seconds
+        rows.append(outcome.row(f"{clients} clients"))
+    best = max(found.values())
+    for row, rate in zip(rows, found.values(), strict=True):
+        row["of_best"] = round(rate / best, 3) if best else None
+    for share in args.shares if best else ():
+        open_loop(share * best, f"open, {share:g} of the best: {share * best:.1f}/s")
+    return rows
+
+
+def served_about(url: str, key: str | None) -> dict[str, object]:
+    """The reader served."""
+    request = urllib.request.Request(f"{url}/v1/models", headers={} if key is None else {"authorization": f"Bearer {key}"})
+    with urllib.request.urlopen(request, timeout=60) as got:
+        return {"reader": json.load(got)["data"][0]["id"]}
+
+
+def show(rows: list[dict[str, object]]) -> None:
+    """Print the table, and what a soak found of memory."""
+    names = ["load", "answers_per_s", "of_best", "questions_per_s", "p50_ms", "p95_ms", "p99_ms"]
+    names += ["sent", "answered", "refused", "late", "lost"]
+    print("| " + " | ".join(name.replace("_per_s", "/s").replace("_", " ") for name in names) + " |")
+    print("|" + "---|" * len(names))
+    for row in rows:
+        print("| " + " | ".join(str(row.get(name, "")) for name in names) + " |")
+    for row in rows:
+        for name in ("server", "engine"):
+            if f"{name}_mib" in row:
+                error = row[f"{name}_slope_error_mib_per_hour"]
+                print(f"\n{name} {row[f'{name}_mib']} MiB, slope {row[f'{name}_slope_mib_per_hour']} ± {error} MiB/hour")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--url")
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 4, 16, 64, 256])
-    parser.add_argument("--open", type=float, nargs="+", default=[], metavar="RATE", help="open loop instead")
-    parser.add_argument("--soak", type=float, metavar="SECONDS", help="soak instead")
+    parser.add_argument("--shares", type=float, nargs="*", default=[0.5, 0.8, 1, 1.5, 2], help="of the best, for the open loop")
+    parser.add_argument("--rates", type=float, nargs="+", default=[], metavar="RATE", help="open loop at these rates instead")
+    parser.add_argument("--soak", type=float, metavar="MINUTES", help="soak instead")
     parser.add_argument("--seconds", type=float, default=15.0)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--timeout-ms", type=int, default=10_000)
@@ -246,27 +324,14 @@ def main() -> None:
         host, port = url.removeprefix("http://").split(":")
         address = host, int(port)
         asyncio.run(closed(address, key, 2, 3.0, 99))  # so that nothing is measured cold
-        if args.soak is not None:
-            rows = [asyncio.run(soak(address, url, key, args.soak))]
-        elif args.open:
-            rows = [
-                asyncio.run(opened(address, key, rate, args.seconds, round(rate * 100))).row(f"open, {rate:g}/s")
-                for rate in args.open
-            ]
-        else:
-            rows = [asyncio.run(closed(address, key, n, args.seconds, n)).row(f"{n} clients") for n in args.clients]
-    print("| load | answers/s | questions/s | p50 ms | p95 ms | p99 ms | sent | answered | refused | lost |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
-    for row in rows:
-        names = ("load", "answers_per_s", "questions_per_s", "p50_ms", "p95_ms", "p99_ms", "sent", "answered", "refused", "lost")
-        print("| " + " | ".join(str(row[name]) for name in names) + " |")
-        for name in ("server", "engine"):
-            if f"{name}_mib" in row:
-                print(f"\n{name} {row[f'{name}_mib']} MiB, slope {row[f'{name}_slope_mib_per_hour']} MiB/hour")
+        soaked = args.soak is not None
+        rows = [asyncio.run(soak(address, url, key, args.soak * 60))] if soaked else run_loops(args, address, key)
+        about = served_about(url, key)
+    show(rows)
     if args.json is not None:
-        args.json.write_text(
-            json.dumps({"load_average": os.getloadavg(), "cores": os.cpu_count(), "rows": rows}, indent=1) + "\n"
-        )
+        machine = {"cores": os.cpu_count(), "machine": platform.machine(), "python": platform.python_version()}
+        value = {**about, **machine, "load_average": os.getloadavg(), "threads": args.threads, "flags": flags, "rows": rows}
+        args.json.write_text(json.dumps(value, indent=1) + "\n")
     if any(row["lost"] for row in rows):
         raise SystemExit("requests were lost")
 
