@@ -27,8 +27,6 @@ from oneread.engines.onepass.options import Form, Options
 
 FACTOR = 1.5
 """The fast path's error may be this many times plain torch's."""
-GROUP = 64
-"""Gated values that share a scale, as in kernels/grouped.py."""
 
 
 def rounded(x: torch.Tensor) -> torch.Tensor:
@@ -47,8 +45,9 @@ class RoundedSteps(Steps):
         x, out = rounded(x), torch.zeros_like(x)
         for expert in range(len(gate_up.weight)):
             rows, place = torch.where(chosen == expert)
-            inner = gated(gate_up[expert](x[rows]))
-            inner = rounded(inner.view(len(rows), -1, GROUP)).flatten(1)
+            if not len(rows):
+                continue
+            inner = rounded(gated(gate_up[expert](x[rows])))
             out.index_add_(0, rows, (down[expert](inner) * shares[rows, place, None]).to(x.dtype))
         return out
 

@@ -32,10 +32,14 @@ from oneread.engines.base import Read, Slot  # noqa: E402
 from oneread.engines.onepass.engine import OnePassModel  # noqa: E402
 from oneread.engines.onepass.linear import FP8  # noqa: E402
 from oneread.engines.onepass.options import Options  # noqa: E402
+from oneread.engines.onepass.packing import pack_reads  # noqa: E402
+from oneread.engines.onepass.prefix import PrefixCache  # noqa: E402
+from oneread.engines.onepass.transfer import Sizes, write_block  # noqa: E402
 
 ENGINE_ROWS = ("one", "many", "cached", "draws", "two passes", "profile one", "profile many", "profile cached")
 VARIANTS: dict[str, dict[str, Any]] = {
     "no graphs": {"graphs": False},
+    "one stream": {"overlap": False},
     "experts by torch grouped_mm": {"experts": "grouped"},
     "attention by sdpa with a mask": {"attention": "sdpa"},
     "attention by FlexAttention": {"attention": "flex", "graphs": False},
@@ -231,6 +235,7 @@ class Rows:
         for _ in range(3):
             engine.forward(make())
         reads = make()
+        host = self.host(engine, reads)
         from torch.profiler import ProfilerActivity, profile
 
         with profile(activities=[ProfilerActivity.CPU if self.dry else ProfilerActivity.CUDA]) as found:
@@ -248,7 +253,18 @@ class Rows:
             kind = next((k for k, names in KINDS.items() if any(n in event.key for n in names)), "other")
             kinds[kind] = kinds.get(kind, 0.0) + spent
         rank = lambda d, n: dict(sorted(d.items(), key=lambda item: -item[1])[:n])  # noqa: E731
-        return {"wall_ms": wall, "device_ms": sum(kernels.values()), "kinds": rank(kinds, 9), "kernels": rank(kernels, 16)}
+        spent = {"wall_ms": wall, "device_ms": sum(kernels.values()), "host_ms": host}
+        return {**spent, "kinds": rank(kinds, 9), "kernels": rank(kernels, 16)}
+
+    def host(self, engine: OnePassModel, reads: list[Read]) -> float:
+        """What laying the reads into a block takes on the host, before the device can begin; ms."""
+        cache, block = PrefixCache(0), np.empty(2**22, np.int32)
+
+        def lay() -> None:
+            pack = pack_reads(reads, cache, engine._layout)
+            write_block(pack, Sizes.of(pack), 0, block)
+
+        return self.medians(lay, reps=5)[0]
 
     def transformers(self, count: int) -> dict[str, Any]:
         if self.model is None:

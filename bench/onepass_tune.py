@@ -48,7 +48,7 @@ def ways(block: int, fp8: bool) -> list[dict[str, bool]]:
 def gate_up_shapes(block: int, fp8: bool) -> list[ExpertTiles]:
     element, found = 1 if fp8 else 2, []
     for way in ways(block, fp8):
-        gates = (64,) if fp8 or block < 64 else (64, 128)
+        gates = (64,) if block < 64 else (64, 128)
         depths = ((128, 256) if fp8 else (64, 128)) if block < 128 else ((128,) if fp8 else (64,))
         for gated, depth, warps, stages in itertools.product(gates, depths, (4, 8), (2, 3, 4, 5)):
             used = (block + 2 * gated) * depth * element * stages
@@ -61,14 +61,15 @@ def gate_up_shapes(block: int, fp8: bool) -> list[ExpertTiles]:
 def down_shapes(block: int, fp8: bool) -> list[ExpertTiles]:
     element, found = 1 if fp8 else 2, []
     for way in ways(block, fp8):
-        for wide, warps, stages in itertools.product((64, 128, 256), (4, 8), (2, 3, 4, 6)):
-            used = (block + wide) * 64 * element * stages
+        depths = (64,) if not fp8 else (64, 128) if block < 128 else (128,)
+        for wide, depth, warps, stages in itertools.product((64, 128, 256), depths, (4, 8), (2, 3, 4, 6)):
+            used = (block + wide) * depth * element * stages
             if used > SHARED or (wide == 256 and block < 128) or (wide == 64 and block >= 64) or (block >= 128 and warps == 4):
                 continue
             if block * wide > 128 * 256 or (way.get("swap") and warps == 8 and wide == 64):
                 continue
             own = {f"down_{name}": value for name, value in way.items()}
-            found.append(ExpertTiles(block, wide=wide, down_warps=warps, down_stages=stages, **own))
+            found.append(ExpertTiles(block, wide=wide, down_depth=depth, down_warps=warps, down_stages=stages, **own))
     return found
 
 
@@ -105,8 +106,7 @@ class Case:
         self.x: Any = Quantised(*quantise_rows(x)) if fp8 else x
         self.between: Any = between
         if fp8:
-            scales = torch.ones(len(between), INNER // 64, device="cuda")
-            self.between = Quantised(quantise_rows(between)[0], scales)
+            self.between = Quantised(*quantise_rows(between))
         logits = torch.randn(rows, experts, device="cuda", dtype=torch.bfloat16)
 
         class Router:
@@ -218,7 +218,7 @@ def main() -> None:
             both = min(whole, key=lambda b: b["gate_up"][0] + b["down"][0])
             (up_us, up), (down_us, down) = both["gate_up"], both["down"]
             second = {name: getattr(down, name) for name in ("wide", "down_depth", "down_warps", "down_stages")}
-            second |= {"down_widen": down.widen, "down_swap": down.swap}
+            second |= {"down_widen": down.down_widen, "down_swap": down.down_swap}
             tiles = replace(up, **second)
             chosen["fp8" if fp8 else "wide"].append([CLASSES[rows], asdict(tiles)])
             chosen["fp8" if fp8 else "wide"].sort(key=lambda item: item[0])

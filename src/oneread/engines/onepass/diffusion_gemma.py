@@ -131,7 +131,7 @@ def forward(weights: Weights, batch: Batch, store: KeyValueStore, steps: Steps) 
         query = steps.query_key_value(steps.linear(h, layer.qkv), layer, store, index, batch)
         attended = steps.attention(query, layer.shape, store, index, batch)
         x, for_dense, for_experts, for_router = steps.after_attention(x, steps.linear(attended, layer.output), layer)
-        dense = steps.linear(steps.gated(steps.linear(for_dense, layer.gate_up), layer.down), layer.down)
+        dense = steps.dense(for_dense, layer)
         chosen, shares = steps.route(for_router, layer, config.experts_per_token)
         mixed = steps.experts(for_experts, chosen, shares, layer.experts_gate_up, layer.experts_down)
         following = weights.layers[index + 1] if index + 1 < len(weights.layers) else None
@@ -192,6 +192,10 @@ class Steps:
 
     def linear(self, x: Rows, weight: Linear) -> Tensor:
         return weight(x)
+
+    def dense(self, x: Rows, layer: Layer) -> Tensor:
+        """The dense MLP that runs beside the experts."""
+        return self.linear(self.gated(self.linear(x, layer.gate_up), layer.down), layer.down)
 
     def gated(self, x: Tensor, following: Linear) -> Rows:
         """gelu of the first half of each row, times the second half."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 Form: TypeAlias = Literal["plain", "fp8", "nvfp4"]
@@ -22,6 +22,8 @@ class Options:
         attention: torch's with an explicit mask, FlexAttention with a block mask, or the Triton kernel (fused steps only).
         experts: one after another, torch's grouped products (plain weights only), or the Triton kernel (fused steps only).
         activations: FP8 weights times rows kept wide, or times rows rounded to FP8 with a scale each (fused steps only).
+        overlap: whether the dense MLP runs beside the experts, on a stream of its own (fused steps on CUDA only), in passes of
+            up to `graph_rows` rows: larger ones leave no part of the device idle.
         graphs: whether passes of up to `graph_rows` rows are replayed as CUDA graphs, padded to a few sizes.
         graph_rows: larger passes keep the device busy long enough to be launched kernel by kernel.
         warm_rows: sizes captured at start, so that no request waits for it.
@@ -33,6 +35,7 @@ class Options:
     attention: Literal["sdpa", "flex", "triton"] = "sdpa"
     experts: Literal["loop", "grouped", "triton"] = "loop"
     activations: Literal["wide", "fp8"] = "wide"
+    overlap: bool = False
     graphs: bool = False
     graph_rows: int = 2048
     warm_rows: tuple[int, ...] = (64, 128, 256, 384, 512, 1024)
@@ -44,6 +47,8 @@ class Options:
                 raise ValueError(f"{name}='triton' needs steps='triton'")
         if self.activations == "fp8" and not (fused and self.experts == "triton"):
             raise ValueError("activations='fp8' needs steps='triton' and experts='triton'")
+        if self.overlap and not fused:
+            raise ValueError("overlap needs steps='triton'")
         if self.graphs and (self.experts == "loop" or self.attention == "flex"):
             raise ValueError("graphs need experts and attention that do not wait for the host")
 
@@ -53,4 +58,5 @@ class Options:
         if form == "nvfp4":
             return cls(rows, kv_bytes, steps="triton", attention="triton", experts="loop")
         activations: Literal["wide", "fp8"] = "fp8" if form == "fp8" else "wide"
-        return cls(rows, kv_bytes, steps="triton", attention="triton", experts="triton", activations=activations, graphs=True)
+        fused = cls(rows, kv_bytes, steps="triton", attention="triton", experts="triton", activations=activations)
+        return replace(fused, overlap=True, graphs=True)

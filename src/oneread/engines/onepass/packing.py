@@ -166,8 +166,7 @@ class _Packer:
         labels: list[int] = []
         label_slots: list[int] = []
         for read, path in zip(reads, chosen, strict=True):
-            for piece in path:
-                self._place(piece, read)
+            self._place(path, read)
             first, segments = self._place_canvas(read, path[-1].node if path else -1)
             canvases.append((segments, read))
             for slot in read.slots:
@@ -226,34 +225,43 @@ class _Packer:
             self.fresh.append(page)
         return page
 
-    def _place(self, piece: _Piece, read: Read) -> None:
-        """Give a piece its node, and its rows if they must be computed; nothing if an earlier read's prompt did."""
-        if piece.node >= 0:
-            return
-        above = piece.parent
-        # The same prompts pass through both, so they are one run.
-        joined = above is not None and above.prompts == piece.prompts
-        piece.node = above.node if above is not None and joined else self._node(above.node if above is not None else -1)
-        stop = piece.start + piece.length
-        if piece.page is not None:
-            base = self.layout.scratch + piece.page.slot * PAGE
-            rows = np.arange(base, base + piece.length, dtype=np.int32)
-        else:
-            rows = self._scratch(piece.length)
-        if piece.cached:
-            self.cached.append((rows, piece.node, piece.start))
-            return
-        positions = np.arange(piece.start, stop, dtype=np.int32)
+    def _place(self, path: Sequence[_Piece], read: Read) -> None:
+        """Give a prompt's pieces their nodes, and their rows to those that must be computed and no earlier read's prompt has."""
+        run: list[_Piece] = []
+        starts: list[int] = []
+        for piece in path:
+            if piece.node >= 0:
+                continue
+            above = piece.parent
+            # The same prompts pass through both, so they are one run.
+            joined = above is not None and above.prompts == piece.prompts
+            piece.node = above.node if above is not None and joined else self._node(above.node if above is not None else -1)
+            start = self._scratch(piece.length) if piece.page is None else self.layout.scratch + piece.page.slot * PAGE
+            if piece.cached:
+                self.cached.append((np.arange(start, start + piece.length, dtype=np.int32), piece.node, piece.start))
+            else:
+                run.append(piece)
+                starts.append(start)
+        # What is cached, or placed by an earlier read, is a path's beginning: what is left of it is in one piece.
+        if run:
+            self._emit_prompt(run, np.array(starts), read)
+
+    def _emit_prompt(self, run: Sequence[_Piece], starts: NDArray[np.int64], read: Read) -> None:
+        first, stop = run[0].start, run[-1].start + run[-1].length
+        lengths = np.array([piece.length for piece in run])
+        positions = np.arange(first, stop, dtype=np.int32)
+        rows = np.repeat(starts - np.array([piece.start for piece in run]), lengths) + positions
+        nodes = np.repeat(np.array([piece.node for piece in run]), lengths)
         low, high = np.maximum(positions - self.layout.window + 1, 0), positions.copy()
         for image in read.images:
-            first, last = max(image.start, piece.start), min(image.start + image.tokens, stop)
-            if first < last:
-                inside = slice(first - piece.start, last - piece.start)
-                self.images.append(ImageRows(image, self.row + first - piece.start, first - image.start, last - first))
+            begin, end = max(image.start, first), min(image.start + image.tokens, stop)
+            if begin < end:
+                inside = slice(begin - first, end - first)
+                self.images.append(ImageRows(image, self.row + begin - first, begin - image.start, end - begin))
                 if self.layout.images_both_ways:
                     low[inside] = np.minimum(low[inside], image.start)
                     high[inside] = image.start + image.tokens - 1
-        self._emit(read.prompt[piece.start : stop], positions, np.full(piece.length, piece.node), low, high, rows, canvas=False)
+        self._emit(read.prompt[first:stop], positions, nodes, low, high, rows, canvas=False)
 
     def _place_canvas(self, read: Read, above: int) -> tuple[int, list[int]]:
         """Lay out a canvas; its first row and the nodes of its segments."""
@@ -263,7 +271,8 @@ class _Packer:
         offsets = np.arange(count, dtype=np.int32) if read.positions is None else read.positions
         low = np.full(count, max(0, prompt - self.layout.window + 1), np.int32)
         high = np.full(count, NO_LIMIT, np.int32)
-        rows = self._scratch(count)
+        start = self._scratch(count)
+        rows = np.arange(start, start + count, dtype=np.int32)
         self._emit(read.canvas, offsets + prompt, np.array(nodes, np.int32)[segments], low, high, rows, canvas=True)
         return first, nodes
 
@@ -274,7 +283,7 @@ class _Packer:
         nodes: NDArray[np.integer],
         low: Ints,
         high: Ints,
-        rows: Ints,
+        rows: NDArray[np.integer],
         canvas: bool,
     ) -> None:
         for name, values in zip(self.columns, (tokens, positions, nodes, low, high, rows), strict=True):
@@ -282,12 +291,13 @@ class _Packer:
         self.canvas.append(np.full(len(tokens), canvas))
         self.row += len(tokens)
 
-    def _scratch(self, count: int) -> Ints:
+    def _scratch(self, count: int) -> int:
+        """The first of so many scratch rows."""
         start = self.scratch_row
         self.scratch_row += count
         if self.scratch_row >= self.layout.scratch:
             raise EngineError(f"a pass takes at most {self.layout.scratch - 1} rows that are not cached")
-        return np.arange(start, self.scratch_row, dtype=np.int32)
+        return start
 
     def _node(self, above: int) -> int:
         self.parents.append(above)

@@ -63,11 +63,11 @@ def page_keys(prompt: Tokens, images: Sequence[PromptImage]) -> Iterator[PageKey
     they must: the image's first rows see its last ones.
     """
     ends = [image.start + image.tokens for image in images]
-    stop = 0
+    whole, wide, stop = prompt.tobytes(), prompt.itemsize, 0
     while stop < len(prompt):
         start = stop
         stop = min([start + PAGE, len(prompt), *(end for end in ends if end > start)])
-        key = prompt[start:stop].tobytes()
+        key = whole[start * wide : stop * wide]
         for image in images:
             if image.start < stop and start < image.start + image.tokens:
                 # Where the image begins relative to the page, and how long it is: its rows see one another both ways.

@@ -2,7 +2,7 @@
 
 Gate and up are multiplied side by side and gated before anything is written, in sorted order. Down writes each pair's
 row where the pair belongs, times its share. bf16 (or float32) weights, or FP8 weights with one scale an output; with FP8
-rows the rows carry a scale each, and the gated values in between one for every `gated` columns.
+rows the rows of either product carry a scale each.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, misc, untyped-decorator, import-not-found, import-untyped"
@@ -11,7 +11,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from .norms import FP8_MAX, gelu
+from .norms import gelu
 
 
 @triton.jit
@@ -37,7 +37,6 @@ def gate_up_kernel(
     owners,
     ends,
     out,
-    out_scales,
     hidden: tl.constexpr,
     inner: tl.constexpr,
     k: tl.constexpr,
@@ -93,10 +92,6 @@ def gate_up_kernel(
         gate *= own
         up *= own
     value = gelu(gate) * up
-    if fp8:
-        scale = tl.maximum(tl.max(tl.abs(value), 1) / FP8_MAX, 1e-12)
-        tl.store(out_scales + place.to(tl.int64) * tiles + tile, scale)
-        value = value / scale[:, None]
     target = out + place.to(tl.int64)[:, None] * inner + column[None, :]
     if inner % gated == 0:
         tl.store(target, value.to(out.dtype.element_ty))
@@ -125,10 +120,7 @@ def down_kernel(
     widen: tl.constexpr,
     swap: tl.constexpr,
 ):
-    """out[pair] = share[pair] * (x[i] down^T) for the pair at place i of the order.
-
-    With FP8 rows, `depth` is what `gate_up_kernel` called `gated`, a divisor of `inner`.
-    """
+    """out[pair] = share[pair] * (x[i] down^T) for the pair at place i of the order."""
     tiles: tl.constexpr = (hidden + wide - 1) // wide
     number = tl.program_id(0) // tiles
     tile = tl.program_id(0) % tiles
@@ -151,19 +143,14 @@ def down_kernel(
             inside = (step * depth + deep < inner)[None, :]
             rows = tl.load(x_at + step * depth, mask=inside, other=0.0)
             w = tl.load(w_at + step * depth, mask=inside & known[:, None], other=0.0)
-        if fp8:
-            own = tl.load(x_scales + place * (inner // depth) + step)
-            part = product(rows, w, tl.zeros_like(acc), fp8, widen, swap)
-            if swap:
-                acc += part * own[None, :]
-            else:
-                acc += part * own[:, None]
-        else:
-            acc = product(rows, w, acc, fp8, widen, swap)
+        acc = product(rows, w, acc, fp8, widen, swap)
     if swap:
         acc = tl.trans(acc)
     if scaled:
         acc *= tl.load(weight_scales + expert * hidden + column, mask=known, other=0.0)[None, :]
-    acc *= tl.load(shares + pair, mask=real, other=0.0)[:, None]
+    factor = tl.load(shares + pair, mask=real, other=0.0)
+    if fp8:
+        factor *= tl.load(x_scales + place)
+    acc *= factor[:, None]
     target = out + pair.to(tl.int64)[:, None] * hidden + column[None, :]
     tl.store(target, acc.to(out.dtype.element_ty), mask=real[:, None] & known[None, :])

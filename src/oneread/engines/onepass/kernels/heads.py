@@ -7,6 +7,33 @@ import triton
 import triton.language as tl
 
 
+@triton.jit
+def normed(source, weight, heads: tl.constexpr, width: tl.constexpr, half: tl.constexpr, epsilon, weighed: tl.constexpr):
+    """The two halves of each of a row's heads, (width, half) each: normed, and times a weight if `weighed`."""
+    head, at = tl.arange(0, width), tl.arange(0, half)
+    size: tl.constexpr = 2 * half
+    known = (head < heads)[:, None]
+    here = source + head[:, None] * size + at[None, :]
+    a = tl.load(here, mask=known, other=0.0).to(tl.float32)
+    b = tl.load(here + half, mask=known, other=0.0).to(tl.float32)
+    root = tl.rsqrt((tl.sum(a * a, 1) + tl.sum(b * b, 1)) / size + epsilon)[:, None]
+    a, b = a * root, b * root
+    if weighed:
+        a *= tl.load(weight + at).to(tl.float32)[None, :]
+        b *= tl.load(weight + half + at).to(tl.float32)[None, :]
+    return a, b
+
+
+@triton.jit
+def put_heads(a, b, target, heads: tl.constexpr, width: tl.constexpr, half: tl.constexpr):
+    """Write both halves of each head."""
+    head, at = tl.arange(0, width), tl.arange(0, half)
+    known = (head < heads)[:, None]
+    here = target + head[:, None] * (2 * half) + at[None, :]
+    tl.store(here, a.to(target.dtype.element_ty), mask=known)
+    tl.store(here + half, b.to(target.dtype.element_ty), mask=known)
+
+
 @triton.jit(do_not_specialize=["offset", "scratch"])
 def heads_kernel(
     qkv,
@@ -23,46 +50,35 @@ def heads_kernel(
     epsilon,
     heads: tl.constexpr,
     kv_heads: tl.constexpr,
+    width: tl.constexpr,
+    kv_width: tl.constexpr,
     half: tl.constexpr,
     own_values: tl.constexpr,
 ):
-    """One program a row and head. Heads: the queries', then the keys', which also do their value.
+    """One program a row: all its heads turn by the same angles. Heads stand in the order queries, keys, values.
 
     A head's two halves turn against one another: pair i by position * frequencies[i].
     """
     row = tl.program_id(0).to(tl.int64)
-    head = tl.program_id(1)
     at = tl.arange(0, half)
     size: tl.constexpr = 2 * half
     parts: tl.constexpr = heads + kv_heads * (2 if own_values else 1)
-    source = qkv + (row * parts + head) * size
-    first, second = tl.load(source + at).to(tl.float32), tl.load(source + half + at).to(tl.float32)
-    root = tl.rsqrt((tl.sum(first * first, 0) + tl.sum(second * second, 0)) / size + epsilon)
+    dtype = query.dtype.element_ty
     angle = tl.load(positions + row).to(tl.float32) * tl.load(frequencies + at)
-    cosine, sine = tl.cos(angle), tl.sin(angle)
-    is_query = head < heads
-    if is_query:
-        a = first * root * tl.load(query_norm + at).to(tl.float32)
-        b = second * root * tl.load(query_norm + half + at).to(tl.float32)
-    else:
-        a = first * root * tl.load(key_norm + at).to(tl.float32)
-        b = second * root * tl.load(key_norm + half + at).to(tl.float32)
+    cosine, sine = tl.cos(angle)[None, :], tl.sin(angle)[None, :]
+    place = tl.load(rows + row).to(tl.int64)
+    place += tl.where(place >= scratch, offset, 0)
+    place *= kv_heads * size
+    source = qkv + row * parts * size
     # Rounded before the turn, as the reference's norm does.
-    a, b = a.to(query.dtype.element_ty).to(tl.float32), b.to(query.dtype.element_ty).to(tl.float32)
-    turned_a, turned_b = a * cosine - b * sine, b * cosine + a * sine
-    if is_query:
-        out = query + (row * heads + head) * size
-        tl.store(out + at, turned_a.to(query.dtype.element_ty))
-        tl.store(out + half + at, turned_b.to(query.dtype.element_ty))
-    else:
-        place = tl.load(rows + row).to(tl.int64)
-        place += tl.where(place >= scratch, offset, 0)
-        place = (place * kv_heads + head - heads) * size
-        tl.store(keys + place + at, turned_a.to(keys.dtype.element_ty))
-        tl.store(keys + place + half + at, turned_b.to(keys.dtype.element_ty))
-        if own_values:
-            source += kv_heads * size
-            first, second = tl.load(source + at).to(tl.float32), tl.load(source + half + at).to(tl.float32)
-            root = tl.rsqrt((tl.sum(first * first, 0) + tl.sum(second * second, 0)) / size + epsilon)
-        tl.store(values + place + at, (first * root).to(values.dtype.element_ty))
-        tl.store(values + place + half + at, (second * root).to(values.dtype.element_ty))
+    a, b = normed(source, query_norm, heads, width, half, epsilon, True)
+    a, b = a.to(dtype).to(tl.float32), b.to(dtype).to(tl.float32)
+    put_heads(a * cosine - b * sine, b * cosine + a * sine, query + row * heads * size, heads, width, half)
+    source += heads * size
+    a, b = normed(source, key_norm, kv_heads, kv_width, half, epsilon, True)
+    a, b = a.to(dtype).to(tl.float32), b.to(dtype).to(tl.float32)
+    put_heads(a * cosine - b * sine, b * cosine + a * sine, keys + place, kv_heads, kv_width, half)
+    if own_values:
+        source += kv_heads * size
+    a, b = normed(source, key_norm, kv_heads, kv_width, half, epsilon, False)
+    put_heads(a, b, values + place, kv_heads, kv_width, half)

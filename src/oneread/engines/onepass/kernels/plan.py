@@ -14,9 +14,8 @@ class ExpertTiles:
 
     Attributes:
         block: pairs a program multiplies; an expert's pairs take whole blocks.
-        gated: columns of gate and of up of one program of the first product; with FP8 rows a
-            divisor of the inner width, and what shares a scale.
-        depth, down_depth: inputs multiplied at a time. With FP8 rows the second product takes `gated` of them.
+        gated: columns of gate and of up of one program of the first product.
+        depth, down_depth: inputs multiplied at a time.
         warps, stages, down_warps, down_stages: of a program, and loads in flight.
         wide: outputs of one program of the second product.
         widen, down_widen: whether FP8 is multiplied as float16 (exact), for blocks smaller than the FP8 matrix unit takes.
@@ -43,27 +42,47 @@ Classes: TypeAlias = tuple[tuple[float, ExpertTiles], ...]
 """Shapes, and up to how many pairs an expert on average they are for."""
 
 WIDE: Classes = (
-    (12, ExpertTiles(16, depth=128, swap=True, down_swap=True)),
-    (48, ExpertTiles(32, depth=128, swap=True, down_swap=True)),
-    (float("inf"), ExpertTiles(128, warps=8, stages=3, down_warps=8, down_stages=3)),
+    (8, ExpertTiles(16, depth=128, stages=5, wide=64, down_stages=3, swap=True, down_swap=True)),
+    (26, ExpertTiles(32, stages=5, wide=64, swap=True, down_swap=True)),
+    (100, ExpertTiles(64, gated=128, stages=5)),
+    (float("inf"), ExpertTiles(128, gated=128, warps=8, wide=256, down_warps=8)),
 )
 FP8_ROWS: Classes = (
-    (12, ExpertTiles(16, depth=128, swap=True, down_swap=True)),
-    (48, ExpertTiles(32, depth=128, swap=True, down_swap=True)),
-    (float("inf"), ExpertTiles(128, depth=128, warps=8, stages=3, down_warps=8, down_stages=3)),
+    (8, ExpertTiles(16, depth=256, stages=5, wide=64, down_stages=6, swap=True, down_swap=True)),
+    (26, ExpertTiles(32, depth=128, stages=5, down_stages=3, swap=True, down_swap=True)),
+    (350, ExpertTiles(64, depth=128, down_warps=8, down_stages=6)),
+    (float("inf"), ExpertTiles(128, depth=128, warps=8, stages=3, wide=256, down_warps=8)),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionTiles:
+    """Shapes of attention: rows of a program, each with all query heads that share a key head; keys (at most 64) it takes
+    at a time; its warps and stages."""
+
+    rows: int
+    keys: int
+    warps: int
+    stages: int = 3
+
+
+FEW_ROWS: dict[LayerKind, AttentionTiles] = {"sliding": AttentionTiles(32, 32, 4), "full": AttentionTiles(8, 32, 8)}
+MANY_ROWS: dict[LayerKind, AttentionTiles] = {"sliding": AttentionTiles(64, 64, 8), "full": AttentionTiles(8, 32, 8)}
 
 
 @dataclass(slots=True)
 class Tiles:
-    """Block shapes for a device: (rows, keys) of attention by layer kind, and of the experts by the form of the rows."""
+    """Block shapes for a device: of attention for passes of up to `few` rows and for larger ones, by layer kind; and of the
+    experts, by the form of the rows."""
 
-    rows: dict[LayerKind, tuple[int, int]] = field(default_factory=lambda: {"sliding": (32, 64), "full": (8, 32)})
+    few: int = 1024
+    few_rows: dict[LayerKind, AttentionTiles] = field(default_factory=lambda: dict(FEW_ROWS))
+    many_rows: dict[LayerKind, AttentionTiles] = field(default_factory=lambda: dict(MANY_ROWS))
     wide: Classes = WIDE
     fp8: Classes = FP8_ROWS
 
-    def attention(self, kind: LayerKind) -> tuple[int, int]:
-        return self.rows[kind]
+    def attention(self, kind: LayerKind, rows: int) -> AttentionTiles:
+        return (self.few_rows if rows <= self.few else self.many_rows)[kind]
 
     def experts(self, rows: int, k: int, experts: int, fp8: bool) -> ExpertTiles:
         """Shapes for a pass of so many rows. The number of rows alone decides, so a graph's choice is fixed."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+LOG2_E = tl.constexpr(1.4426950408889634)
+
 
 @triton.jit
 def seen(node, low, high, key_node, key_position, sees, nodes, sliding: tl.constexpr):
@@ -24,19 +26,22 @@ def visits_kernel(
     nodes_of,
     lows,
     highs,
+    key_rows,
     key_nodes,
     key_positions,
     sees,
     nodes,
     rows,
     keys,
-    table,
     counts,
+    sources,
+    views,
     block: tl.constexpr,
     key_block: tl.constexpr,
     sliding: tl.constexpr,
 ):
-    """For one block of rows, the blocks of keys that any of them sees, in order; and how many those are."""
+    """For one block of rows: how many blocks of keys any of them sees, and for each of those, in order, its keys' rows in the
+    store and what each row sees of it, a bit a key. All layers of a kind use them, so that none asks again."""
     number = tl.program_id(0)
     row = number * block + tl.arange(0, block)
     real = row < rows
@@ -44,35 +49,33 @@ def visits_kernel(
     low = tl.load(lows + row, mask=real, other=0)
     high = tl.load(highs + row, mask=real, other=-1)
     blocks = (keys + key_block - 1) // key_block
+    column = tl.arange(0, key_block)
     found = 0
     for index in range(blocks):
-        key = index * key_block + tl.arange(0, key_block)
+        key = index * key_block + column
         known = key < keys
         key_node = tl.load(key_nodes + key, mask=known, other=0)
         key_position = tl.load(key_positions + key, mask=known, other=2**30 + 1)
-        any_seen = tl.sum(tl.sum(seen(node, low, high, key_node, key_position, sees, nodes, sliding).to(tl.int32), 1), 0)
-        tl.store(table + number * blocks + found, index)
-        found += tl.where(any_seen > 0, 1, 0)
+        allowed = seen(node, low, high, key_node, key_position, sees, nodes, sliding)
+        view = tl.sum(allowed.to(tl.int64) << column[None, :].to(tl.int64), 1)
+        # What nobody sees is overwritten by the next block.
+        at = number.to(tl.int64) * blocks + found
+        tl.store(views + at * block + tl.arange(0, block), view)
+        tl.store(sources + at * key_block + column, tl.load(key_rows + key, mask=known, other=0))
+        found += tl.where(tl.max((view != 0).to(tl.int32), 0) > 0, 1, 0)
     tl.store(counts + number, found)
 
 
-@triton.jit(do_not_specialize=["nodes", "rows", "keys", "offset", "scratch"])
+@triton.jit(do_not_specialize=["rows", "blocks", "offset", "scratch"])
 def attend_kernel(
     query,
     store_keys,
     store_values,
-    key_rows,
-    nodes_of,
-    lows,
-    highs,
-    key_nodes,
-    key_positions,
-    sees,
-    nodes,
-    rows,
-    keys,
-    table,
     counts,
+    sources,
+    views,
+    rows,
+    blocks,
     offset,
     scratch,
     out,
@@ -81,7 +84,6 @@ def attend_kernel(
     size: tl.constexpr,
     block: tl.constexpr,
     key_block: tl.constexpr,
-    sliding: tl.constexpr,
 ):
     """One program a block of rows and a key head, with all query heads that share it: softmax(q k^T) v in one sweep."""
     number, kv_head = tl.program_id(0), tl.program_id(1)
@@ -90,34 +92,30 @@ def attend_kernel(
     row = number * block + line // group
     head = kv_head * group + line % group
     real = row < rows
-    node = tl.load(nodes_of + row, mask=real, other=0)
-    low = tl.load(lows + row, mask=real, other=0)
-    high = tl.load(highs + row, mask=real, other=-1)
     at = tl.arange(0, size)
+    column = tl.arange(0, key_block)
     place = (row.to(tl.int64) * heads + head)[:, None] * size + at[None, :]
     q = tl.load(query + place, mask=real[:, None], other=0.0)
     top = tl.full((block * group,), -1e30, tl.float32)
     total = tl.zeros((block * group,), tl.float32)
     acc = tl.zeros((block * group, size), tl.float32)
-    blocks = (keys + key_block - 1) // key_block
+    source_at = sources + number.to(tl.int64) * blocks * key_block + column
+    view_at = views + number.to(tl.int64) * blocks * block + line // group
     for visit in range(tl.load(counts + number)):
-        key = tl.load(table + number * blocks + visit) * key_block + tl.arange(0, key_block)
-        known = key < keys
-        key_node = tl.load(key_nodes + key, mask=known, other=0)
-        key_position = tl.load(key_positions + key, mask=known, other=2**30 + 1)
-        source = tl.load(key_rows + key, mask=known, other=0).to(tl.int64)
+        source = tl.load(source_at + visit * key_block).to(tl.int64)
         source += tl.where(source >= scratch, offset, 0)
         source = (source * kv_heads + kv_head)[:, None] * size + at[None, :]
         scores = tl.dot(q, tl.trans(tl.load(store_keys + source)), input_precision="ieee")
-        allowed = seen(node, low, high, key_node, key_position, sees, nodes, sliding)
-        scores = tl.where(allowed, scores, -1e30)
+        view = tl.load(view_at + visit * block)
+        allowed = ((view[:, None] >> column[None, :].to(tl.int64)) & 1) != 0
+        scores = tl.where(allowed, scores * LOG2_E, -1e30)
         higher = tl.maximum(top, tl.max(scores, 1))
-        # Rows that have seen nothing yet stay at zero: exp(-1e30 - -1e30) would be one.
-        p = tl.where(allowed, tl.exp(scores - higher[:, None]), 0.0)
-        fade = tl.exp(top - higher)
+        # Rows that have seen nothing yet stay at zero: 2 ** (-1e30 - -1e30) would be one.
+        p = tl.where(allowed, tl.exp2(scores - higher[:, None]), 0.0)
+        fade = tl.exp2(top - higher)
         total = total * fade + tl.sum(p, 1)
         v = tl.load(store_values + source)
-        acc = acc * fade[:, None] + tl.dot(p.to(v.dtype), v, input_precision="ieee")
+        acc = tl.dot(p.to(v.dtype), v, acc * fade[:, None], input_precision="ieee")
         top = higher
     acc = acc / tl.maximum(total, 1e-30)[:, None]
     tl.store(out + place, acc.to(out.dtype.element_ty), mask=real[:, None])

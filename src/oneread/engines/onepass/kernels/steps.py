@@ -40,45 +40,67 @@ class Order:
 
 
 @dataclass(slots=True, eq=False)
+class Visits:
+    """Which keys each block of rows visits, for all layers of a kind; see sight.py.
+
+    Attributes:
+        counts: int32 (blocks,). sources: int32 (blocks, visits, keys), rows of the store.
+        views: int64 (blocks, visits, rows), what a row sees of a visit's keys, a bit each.
+    """
+
+    counts: Tensor
+    sources: Tensor
+    views: Tensor
+
+
+@dataclass(slots=True, eq=False)
 class FusedSteps(Steps):
     """See `Steps`. Rows from `count` on choose no experts."""
 
     tiles: Tiles = field(default_factory=Tiles)
     frequencies: dict[LayerKind, Tensor] = field(default_factory=dict)
-    visits: dict[LayerKind, tuple[Tensor, Tensor]] = field(default_factory=dict)
+    visits: dict[LayerKind, Visits] = field(default_factory=dict)
     totals: Tensor = field(default_factory=lambda: torch.zeros(0))
+    side: Any = None
+    overlaps: bool = False
 
     def begin(self, config: Config, batch: Batch) -> None:
         self.epsilon = config.epsilon
         device, sights = batch.tokens.device, batch.sight
         rows, keys = len(batch.tokens), len(batch.key_rows)
+        self.overlaps = self.options.overlap and device.type == "cuda" and rows <= self.options.graph_rows
+        if self.overlaps and self.side is None:
+            self.side = torch.cuda.Stream(device)
         for kind in config.ropes:
             if kind not in self.frequencies:
                 self.frequencies[kind] = inverse_frequencies(config, kind, device)
             if self.options.attention != "triton":
                 self.masks[kind] = self.mask(sights, kind)
                 continue
-            block, key_block = self.tiles.attention(kind)
-            blocks = triton.cdiv(rows, block)
-            table = torch.empty((blocks, triton.cdiv(keys, key_block)), dtype=torch.int32, device=device)
+            t = self.tiles.attention(kind, rows)
+            blocks, key_blocks = triton.cdiv(rows, t.rows), triton.cdiv(keys, t.keys)
             counts = torch.empty(blocks, dtype=torch.int32, device=device)
+            sources = torch.empty((blocks, key_blocks, t.keys), dtype=torch.int32, device=device)
+            views = torch.empty((blocks, key_blocks, t.rows), dtype=torch.int64, device=device)
             sight.visits_kernel[(blocks,)](
                 sights.nodes,
                 sights.low,
                 sights.high,
+                batch.key_rows,
                 sights.key_nodes,
                 sights.key_positions,
                 sights.sees,
                 len(sights.sees),
                 rows,
                 keys,
-                table,
                 counts,
-                block=block,
-                key_block=key_block,
+                sources,
+                views,
+                block=t.rows,
+                key_block=t.keys,
                 sliding=kind == "sliding",
             )
-            self.visits[kind] = table, counts
+            self.visits[kind] = Visits(counts, sources, views)
         if not len(self.totals):
             self.totals = torch.zeros(config.experts, dtype=torch.int32, device=device)
 
@@ -104,6 +126,17 @@ class FusedSteps(Steps):
             use_fast_accum=True,
         )
 
+    def dense(self, x: Any, layer: Layer) -> Tensor:
+        """With `Options.overlap` on a stream of its own; `after_experts` waits for it.
+
+        Tensors that the two streams share live until that wait or longer, so their memory is not given away too early.
+        """
+        if not self.overlaps:
+            return Steps.dense(self, x, layer)
+        self.side.wait_stream(torch.cuda.current_stream(self.side.device))
+        with torch.cuda.stream(self.side):
+            return Steps.dense(self, x, layer)
+
     def gated(self, x: Tensor, following: Linear) -> Any:
         columns, quantised = x.shape[-1] // 2, self._quantises(following)
         out, scales = self._rows(x, columns, quantised)
@@ -115,7 +148,7 @@ class FusedSteps(Steps):
         own_values = shape.kind == "sliding"
         count = qkv.shape[-1] // shape.head_dim - shape.kv_heads * (2 if own_values else 1)
         query = torch.empty((len(qkv), count, shape.head_dim), dtype=qkv.dtype, device=qkv.device)
-        heads.heads_kernel[(len(qkv), count + shape.kv_heads)](
+        heads.heads_kernel[(len(qkv),)](
             qkv,
             layer.query_norm,
             layer.key_norm,
@@ -130,9 +163,11 @@ class FusedSteps(Steps):
             self.epsilon,
             heads=count,
             kv_heads=shape.kv_heads,
+            width=triton.next_power_of_2(count),
+            kv_width=triton.next_power_of_2(shape.kv_heads),
             half=shape.head_dim // 2,
             own_values=own_values,
-            num_warps=1,
+            num_warps=4,
         )
         return query
 
@@ -141,36 +176,26 @@ class FusedSteps(Steps):
             return Steps.attention(self, query, shape, store, index, batch)
         rows, count, size = query.shape
         out = torch.empty_like(query)
-        block, key_block = self.tiles.attention(shape.kind)
-        table, counts = self.visits[shape.kind]
-        at = batch.sight
-        sight.attend_kernel[(triton.cdiv(rows, block), shape.kv_heads)](
+        t, visits = self.tiles.attention(shape.kind, rows), self.visits[shape.kind]
+        sight.attend_kernel[(triton.cdiv(rows, t.rows), shape.kv_heads)](
             query,
             store.keys[shape.kind],
             store.values[shape.kind],
-            batch.key_rows,
-            at.nodes,
-            at.low,
-            at.high,
-            at.key_nodes,
-            at.key_positions,
-            at.sees,
-            len(at.sees),
+            visits.counts,
+            visits.sources,
+            visits.views,
             rows,
-            len(batch.key_rows),
-            table,
-            counts,
+            visits.sources.shape[1],
             store.offset(index),
             store.scratch,
             out,
             heads=count,
             kv_heads=shape.kv_heads,
             size=size,
-            block=block,
-            key_block=key_block,
-            sliding=shape.kind == "sliding",
-            num_warps=8,
-            num_stages=2,
+            block=t.rows,
+            key_block=t.keys,
+            num_warps=t.warps,
+            num_stages=t.stages,
         )
         return out.view(rows, count * size)
 
@@ -225,7 +250,9 @@ class FusedSteps(Steps):
         rows, k = chosen.shape
         tiles = self.tiles.experts(rows, k, len(gate_up.weight), isinstance(x, Quantised))
         order = self.sort_pairs(chosen, len(gate_up.weight), tiles.block)
-        between = self.gate_up(x, order, k, gate_up, tiles)
+        between: Any = self.gate_up(x, order, k, gate_up, tiles)
+        if isinstance(x, Quantised):
+            between = self.quantise_places(between, order, tiles.block)
         return self.down(between, order, shares, down, tiles)
 
     def sort_pairs(self, chosen: Tensor, experts: int, block: int) -> Order:
@@ -240,14 +267,13 @@ class FusedSteps(Steps):
         routing.place_kernel[(triton.cdiv(pairs, 256),)](chosen, ends, order, pairs, len(order), experts, 256)
         return Order(order, owners, ends)
 
-    def gate_up(self, x: Any, order: Order, k: int, weight: Linear, t: ExpertTiles) -> Any:
-        """gelu(gate) * up of every place of the order, (places, inner); `Quantised` (scales (places, tiles)) if x is."""
+    def gate_up(self, x: Any, order: Order, k: int, weight: Linear, t: ExpertTiles) -> Tensor:
+        """gelu(gate) * up of every place of the order, (places, inner)."""
         fp8, scaled = isinstance(x, Quantised), weight.weight.dtype == FP8
         values, scales = (x.values, x.scales) if isinstance(x, Quantised) else (x, x)
         inner, device = weight.outputs // 2, values.device
-        out = torch.empty((len(order.pairs), inner), dtype=values.dtype, device=device)
-        # Only FP8 rows have scales.
-        out_scales = torch.empty((len(out) if fp8 else 1, triton.cdiv(inner, t.gated)), device=device)
+        # In the rows' own width: an FP8 model computes in bf16.
+        out = torch.empty((len(order.pairs), inner), dtype=torch.bfloat16 if fp8 else values.dtype, device=device)
         grouped.gate_up_kernel[(len(order.owners) * triton.cdiv(inner, t.gated),)](
             values,
             scales,
@@ -257,7 +283,6 @@ class FusedSteps(Steps):
             order.owners,
             order.ends,
             out,
-            out_scales,
             hidden=weight.inputs,
             inner=inner,
             k=k,
@@ -271,14 +296,20 @@ class FusedSteps(Steps):
             num_warps=t.warps,
             num_stages=t.stages,
         )
-        return Quantised(out, out_scales) if fp8 else out
+        return out
+
+    def quantise_places(self, x: Tensor, order: Order, block: int) -> Quantised:
+        """Every place's values in FP8, with a scale each."""
+        out, scales = self._rows(x, x.shape[1], True)
+        width = triton.next_power_of_2(x.shape[1])
+        norms.quantise_places_kernel[(len(x) // 4,)](x, out, scales, order.owners, x.shape[1], width, block, 4, num_warps=4)
+        return Quantised(out, scales)
 
     def down(self, x: Any, order: Order, shares: Tensor, weight: Linear, t: ExpertTiles) -> Tensor:
         """Each pair's output times its share, (pairs, hidden), where the pair belongs."""
         fp8, scaled = isinstance(x, Quantised), weight.weight.dtype == FP8
         values, scales = (x.values, x.scales) if isinstance(x, Quantised) else (x, x)
         hidden = weight.outputs
-        # In the rows' own width: an FP8 model computes in bf16.
         dtype = torch.bfloat16 if fp8 else values.dtype
         out = torch.empty((shares.numel(), hidden), dtype=dtype, device=values.device)
         grouped.down_kernel[(len(order.owners) * triton.cdiv(hidden, t.wide),)](
@@ -295,7 +326,7 @@ class FusedSteps(Steps):
             inner=weight.inputs,
             block=t.block,
             wide=t.wide,
-            depth=t.gated if fp8 else t.down_depth,
+            depth=t.down_depth,
             scaled=scaled,
             fp8=fp8,
             widen=t.down_widen,
@@ -308,6 +339,8 @@ class FusedSteps(Steps):
     def after_experts(
         self, x: Tensor, dense: Tensor, mixed: Tensor, layer: Layer, batch: Batch, following: Layer | None
     ) -> tuple[Tensor, Any]:
+        if self.overlaps:
+            torch.cuda.current_stream(self.side.device).wait_stream(self.side)
         columns = x.shape[-1]
         quantised = following is not None and self._quantises(following.qkv)
         x_out = torch.empty_like(x)
