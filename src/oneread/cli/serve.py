@@ -19,6 +19,7 @@ from rich.panel import Panel
 from rich.table import Table
 
 from ..errors import MissingExtra, OnereadError
+from ..serving.images import MAX_IMAGE_BYTES, MAX_IMAGE_PIXELS, MAX_IMAGES, ImageLimits
 from ..serving.limits import Limits
 from ..serving.logs import LogFormat
 from ..serving.profiles import profile_named
@@ -78,6 +79,9 @@ def serve(
     max_reads: o.MaxReads = o.DEFAULT.reads,
     max_state_chars: o.MaxStateChars = o.DEFAULT.state_chars,
     max_question_chars: o.MaxQuestionChars = o.DEFAULT.question_chars,
+    max_images: o.MaxImages = MAX_IMAGES,
+    max_image_bytes: o.MaxImageBytes = MAX_IMAGE_BYTES,
+    max_image_pixels: o.MaxImagePixels = MAX_IMAGE_PIXELS,
     max_header_bytes: o.MaxHeaderBytes = o.DEFAULT.header_bytes,
     header_seconds: o.HeaderSeconds = o.DEFAULT.header_s,
     body_seconds: o.BodySeconds = o.DEFAULT.body_s,
@@ -140,6 +144,7 @@ def serve(
         profile=None if profile is None else profile.value,
         confidence=None if confidence is None else confidence.value,
         diagnostics=diagnostics,
+        images=ImageLimits(max_images, max_image_bytes, max_image_pixels),
     )
     try:
         bound = listen(host, profile_named(settings.profile).port if port is None else port)
