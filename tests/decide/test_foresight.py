@@ -35,7 +35,7 @@ class Watcher:
         assert not self.rounds
         self.expected.append(tokens)
 
-    def planned(self, rows: int, tokens: int) -> None:
+    def planned(self, rows: int, tokens: int, queued: bool = True) -> None:
         assert self.expected
         self.rounds.append(tokens)
 

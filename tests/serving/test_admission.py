@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 
+from oneread import Decider
 from oneread.controls import Controls
+from oneread.engines.base import Capabilities, Read, Reading
+from oneread.engines.batcher import Batcher
 from oneread.engines.load import Gauges, Load, Pass
 from oneread.engines.turns import Errand, errand
 from oneread.errors import InvalidRequest
 from oneread.questions import Choice, Noul, Request
 from oneread.serving.admission import Admission
+from oneread.serving.call import Call, Follow
 from oneread.serving.failures import Refused
 from oneread.serving.limits import Limits, check
+from tests.fakes import fake_reader
 
 from .bad_bodies import NOUL, one
 from .fakes import FakeDecider, FakeReader
@@ -118,6 +125,63 @@ def test_the_engine_is_told_what_its_reads_belong_to() -> None:
     with house.errand(soon()) as work:
         assert errand.get() is work
     assert errand.get() is None
+
+
+def test_what_the_engine_does_not_see_counts_until_it_is_done() -> None:
+    let_in: list[int] = []
+    work = Errand()
+
+    def admit(tokens: int) -> None:
+        let_in.append(tokens)
+        work.later = tokens
+
+    follow = Follow(Call("id", 0.0), work, admit)
+    follow.foreseen(1000)
+    follow.planned(1, 600, queued=False)  # a thought
+    assert (let_in, work.later) == ([1000], 1000)
+    follow.read(())
+    assert work.later == 400
+    follow.planned(2, 300)
+    assert work.later == 100
+    follow.read(())
+    assert work.later == 100
+
+
+class Watched:
+    """A model that looks, while it reads, at what its engine was told of the reads."""
+
+    capabilities = Capabilities("marker", 512)
+
+    def __init__(self) -> None:
+        self.batcher = Batcher(self, 4096)
+        self.seen: list[tuple[float, int]] = []
+
+    def bucket(self, read: Read) -> int:
+        return 64
+
+    def forward(self, reads: Sequence[Read]) -> list[Reading]:
+        self.seen += [(call.errand.due - time.monotonic(), call.errand.later) for call in self.batcher._turns.live()]
+        return [Reading(np.zeros(len(read.slots), np.float32)) for read in reads]
+
+    def close(self) -> None:
+        pass
+
+
+async def test_from_the_route_down_to_the_engine_it_is_known_what_is_due_when_and_what_is_to_come(connect: Any) -> None:
+    model = Watched()
+    reader = replace(fake_reader(), engine=model.batcher)
+    body = {
+        "state": "x",
+        "questions": {"a": NOUL, "b": {**NOUL, "depends_on": ["a"]}},
+    }
+    with Decider(reader) as decider:
+        got = await connect(decider).post("/v1/systemone", json=body, headers={"x-request-timeout-ms": "3000"})
+        assert got.status_code == 200, got.text
+        (first_due, to_come), (second_due, nothing) = model.seen
+        assert 0 < second_due < first_due < 3
+        assert to_come >= got.json()["usage"]["input_tokens"] // 3 > 0
+        assert nothing <= 2
+        assert model.batcher.excess(0, time.monotonic() + 1, 1.0) == 0
 
 
 def test_the_time_answers_take_after_their_last_read_is_kept_free() -> None:

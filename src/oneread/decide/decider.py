@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -33,8 +33,12 @@ class Follower(Protocol):
         """Once, before all else, in some thread: the most tokens that all rounds may read; 0 if there is one round only."""
         ...
 
-    def planned(self, rows: int, tokens: int) -> None:
-        """Before each round of reads is queued. What it raises ends the request before they are."""
+    def planned(self, rows: int, tokens: int, queued: bool = True) -> None:
+        """Before each round. What it raises ends the request before it.
+
+        Args:
+            queued: whether the tokens will wait with the engine; else they are work, as thoughts are, that it does not see.
+        """
         ...
 
     def read(self, readings: Sequence[Reading]) -> None:
@@ -119,7 +123,7 @@ class Decider:
         while answers is None:
             if isinstance(step, Thinking):
                 if follower is not None:
-                    follower.planned(len(step.prompts), step.most_read(self.reader))
+                    follower.planned(len(step.prompts), step.most_read(self.reader), queued=False)
                 thoughts = await think_aside(self.reader, step)
                 if follower is not None:
                     follower.read(())

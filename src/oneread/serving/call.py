@@ -70,7 +70,7 @@ class Follow:
 
     def __init__(self, call: Call, errand: Errand, admit: Callable[[int], None]) -> None:
         self._call, self._errand, self._admit = call, errand, admit
-        self._foreseen = 0
+        self._foreseen = self._unseen = 0
         self._rounds = 0
         self.since = time.monotonic()
         """When the last step ended."""
@@ -79,20 +79,22 @@ class Follow:
         """Before the first reads are planned, in some thread: how many tokens all rounds may take."""
         self._foreseen = tokens
 
-    def planned(self, rows: int, tokens: int) -> None:
-        """Before reads are queued."""
+    def planned(self, rows: int, tokens: int, queued: bool = True) -> None:
+        """Before reads are queued, or what the engine does not see is begun: that counts until it is done."""
         now = time.monotonic()
         self._call.spans.append(("plan" if self._rounds == 0 else "answer", self.since, now))
         if self._rounds == 0:
             self._admit(max(tokens, self._foreseen))
-        self._errand.queued(tokens)
+        self._unseen = 0 if queued else tokens
+        self._errand.queued(tokens - self._unseen)
         self._rounds += 1
         self._call.rows += rows
         self._call.tokens += tokens
         self.since = now
 
     def read(self, readings: Sequence[Reading]) -> None:
-        """Once they are read."""
+        """Once they are read, or done."""
+        self._errand.queued(self._unseen)
         now = time.monotonic()
         started = self.since + min((r.waited_s for r in readings), default=0.0)
         self._call.spans += [("queue", self.since, started), ("read", started, now)]
