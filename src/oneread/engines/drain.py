@@ -105,5 +105,9 @@ class DrainRate:
 def _slow(stretches: Iterable[float]) -> NDArray[np.float64]:
     """Of 1, 2, 3 ... stretches in a row: the tokens per second that all but the slowest `LOW` of them reach."""
     ends = np.concatenate([[0.0], np.cumsum(list(stretches))])
-    spans = (ends[k:] - ends[:-k] for k in range(1, len(ends)))
-    return np.array([np.quantile(span, LOW, method="lower") / (k * STRETCH_S) for k, span in enumerate(spans, 1)])
+    rates = []
+    for k in range(1, len(ends)):
+        spans = ends[k:] - ends[:-k]
+        place = int(LOW * (len(spans) - 1))
+        rates.append(np.partition(spans, place)[place] / (k * STRETCH_S))
+    return np.array(rates)
