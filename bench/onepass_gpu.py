@@ -114,7 +114,8 @@ def table(results: Results) -> str:
         elif "kinds" in r:
             total = r["device_ms"] or 1.0
             kinds = ", ".join(f"{k} {v:.2f} ({100 * v / total:.0f} %)" for k, v in r["kinds"].items())
-            lines.append(f"{key}: device {r['device_ms']:.2f} of {r['wall_ms']:.2f} ms, host {r.get('host_ms', 0.0):.2f} before: {kinds}")
+            host = f"host {r['host_ms']:.2f} before" if "host_ms" in r else "host not measured"
+            lines.append(f"{key}: device {r['device_ms']:.2f} of {r['wall_ms']:.2f} ms, {host}: {kinds}")
             lines.append("    " + "; ".join(f"{k[:44]} {v:.2f}" for k, v in list(r["kernels"].items())[:12]))
     return "\n".join(lines)
 

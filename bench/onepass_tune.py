@@ -48,20 +48,22 @@ def ways(block: int, fp8: bool) -> list[dict[str, bool]]:
 def gate_up_shapes(block: int, fp8: bool) -> list[ExpertTiles]:
     element, found = 1 if fp8 else 2, []
     for way in ways(block, fp8):
-        gates = (64,) if block < 64 else (64, 128)
+        gates = (64,) if block < 32 else (64, 128)
         depths = ((128, 256) if fp8 else (64, 128)) if block < 128 else ((128,) if fp8 else (64,))
         for gated, depth, warps, stages in itertools.product(gates, depths, (4, 8), (2, 3, 4, 5)):
             used = (block + 2 * gated) * depth * element * stages
             if used > SHARED or used < 48 * 1024 or (way.get("swap") and warps == 8) or (block >= 128 and warps == 4):
                 continue
-            found.append(ExpertTiles(block, gated, depth, warps, stages, **way))
+            if block * gated > 128 * 128:
+                continue
+            found.append(ExpertTiles(block, gated, depth, warps, stages, halve=block >= 128, **way))
     return found
 
 
 def down_shapes(block: int, fp8: bool) -> list[ExpertTiles]:
     element, found = 1 if fp8 else 2, []
     for way in ways(block, fp8):
-        depths = (64,) if not fp8 else (64, 128) if block < 128 else (128,)
+        depths = (64, 128) if fp8 else (64,)
         for wide, depth, warps, stages in itertools.product((64, 128, 256), depths, (4, 8), (2, 3, 4, 6)):
             used = (block + wide) * depth * element * stages
             if used > SHARED or (wide == 256 and block < 128) or (wide == 64 and block >= 64) or (block >= 128 and warps == 4):
@@ -69,7 +71,8 @@ def down_shapes(block: int, fp8: bool) -> list[ExpertTiles]:
             if block * wide > 128 * 256 or (way.get("swap") and warps == 8 and wide == 64):
                 continue
             own = {f"down_{name}": value for name, value in way.items()}
-            found.append(ExpertTiles(block, wide=wide, down_depth=depth, down_warps=warps, down_stages=stages, **own))
+            shape = {"wide": wide, "down_depth": depth, "down_warps": warps, "down_stages": stages, "halve": block >= 128}
+            found.append(ExpertTiles(block, **shape, **own))
     return found
 
 

@@ -46,13 +46,13 @@ class Router:
         return x
 
 
-def fused_steps(count: int, block: int = 16, gated: int = 64, swap: bool = False, **options: Any) -> Any:
+def fused_steps(count: int, block: int = 16, gated: int = 64, swap: bool = False, halve: bool = False, **options: Any) -> Any:
     from oneread.engines.onepass.kernels.plan import ExpertTiles
     from oneread.engines.onepass.kernels.steps import FusedSteps
 
     steps = FusedSteps(Options(steps="triton", attention="triton", experts="triton", **options))
     widen = block < 64 and not swap
-    layout = {"widen": widen, "down_widen": widen, "swap": swap, "down_swap": swap}
+    layout = {"widen": widen, "down_widen": widen, "swap": swap, "down_swap": swap, "halve": halve}
     tiles = ExpertTiles(block, gated, depth=32, wide=64, down_depth=32, stages=2, **layout)  # type: ignore[arg-type]
     steps.tiles.wide = steps.tiles.fp8 = ((float("inf"), tiles),)
     steps.count = torch.tensor([count], dtype=torch.int32, device=DEVICE)
@@ -99,13 +99,13 @@ def test_experts_give_what_one_after_another_gives(case: str, rows: int, real: i
     assert (steps.totals == 0).all()
 
 
-@pytest.mark.parametrize("swap", [False, True])
+@pytest.mark.parametrize(("swap", "halve"), [(False, False), (True, False), (False, True)])
 @pytest.mark.parametrize(("block", "gated", "inner"), [(64, 64, 128), (16, 128, 192), (32, 128, 320)])
-def test_other_block_shapes_give_the_same(block: int, gated: int, inner: int, swap: bool) -> None:
+def test_other_block_shapes_give_the_same(block: int, gated: int, inner: int, swap: bool, halve: bool) -> None:
     torch.manual_seed(block)
     x, (gate_up, down) = torch.randn(90, HIDDEN, device=DEVICE), stacks(inner)
     layer: Any = Router(torch.ones(EXPERTS, device=DEVICE))
-    steps = fused_steps(90, block, gated, swap)
+    steps = fused_steps(90, block, gated, swap, halve)
     with guarded_memory():
         chosen, shares = steps.route(logits_of("crowded", 90), layer, K)
         out = steps.experts(x, chosen, shares, gate_up, down).view(90, K, HIDDEN).sum(1)

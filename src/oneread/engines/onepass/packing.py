@@ -214,6 +214,7 @@ class _Packer:
             piece.prompts += 1
             path.append(piece)
             parent = piece
+        self.cache.touch([piece.page for piece in path if piece.page is not None])
         return path
 
     def _add(self, parent: _Piece | None, start: int, length: int, key: bytes) -> Page | None:

@@ -62,8 +62,14 @@ def page_keys(prompt: Tokens, images: Sequence[PromptImage]) -> Iterator[PageKey
     No page goes on past an image's end. So two prompts that share an image's first page share all of its pages, which
     they must: the image's first rows see its last ones.
     """
+    whole, wide = prompt.tobytes(), prompt.itemsize
+    if not images:
+        for start in range(0, len(prompt), PAGE):
+            length = min(PAGE, len(prompt) - start)
+            yield start, length, whole[start * wide : (start + length) * wide]
+        return
     ends = [image.start + image.tokens for image in images]
-    whole, wide, stop = prompt.tobytes(), prompt.itemsize, 0
+    stop = 0
     while stop < len(prompt):
         start = stop
         stop = min([start + PAGE, len(prompt), *(end for end in ends if end > start)])
@@ -99,14 +105,18 @@ class PrefixCache:
             child.pins += 1
             path.append(child)
             page = child
+        self.touch(path)
+        return path
+
+    def touch(self, path: Sequence[Page]) -> None:
+        """A prompt's pages from its first on are used now."""
         for page in reversed(path):
             self._recent.move_to_end(page.slot)
-        return path
 
     def add(self, parent: Page | None, start: int, length: int, key: bytes) -> Page | None:
         """Make room for a page under its parent (None: the prompt's first). Pinned, and not found until `written`.
 
-        None when the store holds nothing but pinned pages.
+        Once the whole path is there it wants a `touch`. None when the store holds nothing but pinned pages.
         """
         above = parent or self._root
         if not self._free and not self._evict():
@@ -114,8 +124,6 @@ class PrefixCache:
         page = Page(key, start, length, parent, self._free.pop(), pins=1)
         above.children[key] = page
         self._recent[page.slot] = page
-        for ancestor in _upwards(parent):
-            self._recent.move_to_end(ancestor.slot)
         self.stats.pages += 1
         return page
 
@@ -149,9 +157,3 @@ class PrefixCache:
         del (page.parent or self._root).children[page.key]
         self._free.append(page.slot)
         self.stats.pages -= 1
-
-
-def _upwards(page: Page | None) -> Iterator[Page]:
-    while page is not None:
-        yield page
-        page = page.parent

@@ -28,6 +28,72 @@ def product(rows, weight, acc, fp8: tl.constexpr, widen: tl.constexpr, swap: tl.
 
 
 @triton.jit
+def gate_up_part(
+    x,
+    x_scales,
+    weight,
+    weight_scales,
+    order,
+    out,
+    start,
+    end,
+    expert,
+    first,
+    hidden: tl.constexpr,
+    inner: tl.constexpr,
+    k: tl.constexpr,
+    block: tl.constexpr,
+    gated: tl.constexpr,
+    depth: tl.constexpr,
+    scaled: tl.constexpr,
+    fp8: tl.constexpr,
+    widen: tl.constexpr,
+    swap: tl.constexpr,
+):
+    """`gate_up_kernel` for places `start` onwards and `gated` columns from `first` on."""
+    place = start + tl.arange(0, block)
+    # Places behind an expert's last pair compute row 0: what they write is there to be read, and nobody uses it.
+    pair = tl.load(order + place, mask=place < end, other=0)
+    row = pair.to(tl.int64) // k
+    column = first + tl.arange(0, gated)
+    known = column < inner
+    # Columns that do not exist repeat the last one, so that no load of a weight needs a mask.
+    there = tl.minimum(column, inner - 1)
+    deep = tl.arange(0, depth)
+    x_at = x + row[:, None] * hidden + deep[None, :]
+    gate_at = weight + expert.to(tl.int64) * 2 * inner * hidden + there[:, None] * hidden + deep[None, :]
+    up_at = gate_at + inner * hidden
+    gate = tl.zeros((gated, block) if swap else (block, gated), tl.float32)
+    up = tl.zeros((gated, block) if swap else (block, gated), tl.float32)
+    for step in range(0, hidden, depth):
+        if hidden % depth == 0:
+            rows, gate_part, up_part = tl.load(x_at + step), tl.load(gate_at + step), tl.load(up_at + step)
+        else:
+            inside = (step + deep < hidden)[None, :]
+            rows = tl.load(x_at + step, mask=inside, other=0.0)
+            gate_part = tl.load(gate_at + step, mask=inside, other=0.0)
+            up_part = tl.load(up_at + step, mask=inside, other=0.0)
+        gate = product(rows, gate_part, gate, fp8, widen, swap)
+        up = product(rows, up_part, up, fp8, widen, swap)
+    if swap:
+        gate, up = tl.trans(gate), tl.trans(up)
+    if scaled:
+        scales = weight_scales + expert * 2 * inner + there
+        gate *= tl.load(scales)[None, :]
+        up *= tl.load(scales + inner)[None, :]
+    if fp8:
+        own = tl.load(x_scales + row)[:, None]
+        gate *= own
+        up *= own
+    value = (gelu(gate) * up).to(out.dtype.element_ty)
+    target = out + place.to(tl.int64)[:, None] * inner + column[None, :]
+    if inner % gated == 0:
+        tl.store(target, value)
+    else:
+        tl.store(target, value, mask=known[None, :])
+
+
+@triton.jit
 def gate_up_kernel(
     x,
     x_scales,
@@ -42,61 +108,99 @@ def gate_up_kernel(
     k: tl.constexpr,
     block: tl.constexpr,
     gated: tl.constexpr,
+    tail: tl.constexpr,
+    depth: tl.constexpr,
+    scaled: tl.constexpr,
+    fp8: tl.constexpr,
+    widen: tl.constexpr,
+    swap: tl.constexpr,
+    halve: tl.constexpr,
+):
+    """out[i] = gelu(x[row] gate^T) * (x[row] up^T) for the pair at place i of the order.
+
+    `scaled`: FP8 weights; `fp8`: FP8 rows too. `tail`: the width of the last program of a block of pairs, where `gated` does
+    not divide `inner`. `halve`: a block that is at most half full is multiplied as half a block; the rest stays unwritten.
+    """
+    tiles: tl.constexpr = (inner + gated - 1) // gated
+    half: tl.constexpr = block // 2 if halve else block
+    number = tl.program_id(0) // tiles
+    tile = tl.program_id(0) % tiles
+    expert = tl.load(owners + number)
+    if expert < 0:
+        return
+    start, first = number * block, tile * gated
+    end = tl.load(ends + expert)
+    whole = end - start > half
+    # fmt: off
+    if tail == gated or tile < tiles - 1:
+        if not halve or whole:
+            gate_up_part(x, x_scales, weight, weight_scales, order, out, start, end, expert, first,
+                         hidden, inner, k, block, gated, depth, scaled, fp8, widen, swap)
+        else:
+            gate_up_part(x, x_scales, weight, weight_scales, order, out, start, end, expert, first,
+                         hidden, inner, k, half, gated, depth, scaled, fp8, widen, swap)
+    else:
+        if not halve or whole:
+            gate_up_part(x, x_scales, weight, weight_scales, order, out, start, end, expert, first,
+                         hidden, inner, k, block, tail, depth, scaled, fp8, widen, swap)
+        else:
+            gate_up_part(x, x_scales, weight, weight_scales, order, out, start, end, expert, first,
+                         hidden, inner, k, half, tail, depth, scaled, fp8, widen, swap)
+    # fmt: on
+
+
+@triton.jit
+def down_part(
+    x,
+    x_scales,
+    weight,
+    weight_scales,
+    order,
+    shares,
+    out,
+    start,
+    end,
+    expert,
+    first,
+    hidden: tl.constexpr,
+    inner: tl.constexpr,
+    block: tl.constexpr,
+    wide: tl.constexpr,
     depth: tl.constexpr,
     scaled: tl.constexpr,
     fp8: tl.constexpr,
     widen: tl.constexpr,
     swap: tl.constexpr,
 ):
-    """out[i] = gelu(x[row] gate^T) * (x[row] up^T) for the pair at place i of the order.
-
-    `scaled`: FP8 weights; `fp8`: FP8 rows too.
-    """
-    tiles: tl.constexpr = (inner + gated - 1) // gated
-    number = tl.program_id(0) // tiles
-    tile = tl.program_id(0) % tiles
-    expert = tl.load(owners + number)
-    if expert < 0:
-        return
-    place = number * block + tl.arange(0, block)
-    # Places behind an expert's last pair compute row 0: what they write is there to be read, and nobody uses it.
-    pair = tl.load(order + place, mask=place < tl.load(ends + expert), other=0)
-    row = pair.to(tl.int64) // k
-    column = tile * gated + tl.arange(0, gated)
-    known = column < inner
+    """`down_kernel` for places `start` onwards and `wide` columns from `first` on."""
+    place = (start + tl.arange(0, block)).to(tl.int64)
+    real = place < end
+    pair = tl.load(order + place, mask=real, other=0)
+    column = first + tl.arange(0, wide)
+    known = column < hidden
+    there = tl.minimum(column, hidden - 1)
     deep = tl.arange(0, depth)
-    x_at = x + row[:, None] * hidden + deep[None, :]
-    base = weight + expert.to(tl.int64) * 2 * inner * hidden
-    gate_at = base + column[:, None] * hidden + deep[None, :]
-    up_at = gate_at + inner * hidden
-    gate = tl.zeros((gated, block) if swap else (block, gated), tl.float32)
-    up = tl.zeros((gated, block) if swap else (block, gated), tl.float32)
-    for start in range(0, hidden, depth):
-        if hidden % depth == 0 and inner % gated == 0:
-            rows, gate_part, up_part = tl.load(x_at + start), tl.load(gate_at + start), tl.load(up_at + start)
+    x_at = x + place[:, None] * inner + deep[None, :]
+    w_at = weight + (expert.to(tl.int64) * hidden + there[:, None]) * inner + deep[None, :]
+    acc = tl.zeros((wide, block) if swap else (block, wide), tl.float32)
+    for step in range(0, inner, depth):
+        if inner % depth == 0:
+            rows, w = tl.load(x_at + step), tl.load(w_at + step)
         else:
-            inside = (start + deep < hidden)[None, :]
-            rows = tl.load(x_at + start, mask=inside, other=0.0)
-            gate_part = tl.load(gate_at + start, mask=inside & known[:, None], other=0.0)
-            up_part = tl.load(up_at + start, mask=inside & known[:, None], other=0.0)
-        gate = product(rows, gate_part, gate, fp8, widen, swap)
-        up = product(rows, up_part, up, fp8, widen, swap)
+            inside = (step + deep < inner)[None, :]
+            rows = tl.load(x_at + step, mask=inside, other=0.0)
+            w = tl.load(w_at + step, mask=inside, other=0.0)
+        acc = product(rows, w, acc, fp8, widen, swap)
     if swap:
-        gate, up = tl.trans(gate), tl.trans(up)
+        acc = tl.trans(acc)
     if scaled:
-        scales = weight_scales + expert * 2 * inner + column
-        gate *= tl.load(scales, mask=known, other=0.0)[None, :]
-        up *= tl.load(scales + inner, mask=known, other=0.0)[None, :]
+        acc *= tl.load(weight_scales + expert * hidden + there)[None, :]
+    factor = tl.load(shares + pair, mask=real, other=0.0)
     if fp8:
-        own = tl.load(x_scales + row)[:, None]
-        gate *= own
-        up *= own
-    value = gelu(gate) * up
-    target = out + place.to(tl.int64)[:, None] * inner + column[None, :]
-    if inner % gated == 0:
-        tl.store(target, value.to(out.dtype.element_ty))
-    else:
-        tl.store(target, value.to(out.dtype.element_ty), mask=known[None, :])
+        factor *= tl.load(x_scales + place)
+    acc *= factor[:, None]
+    target = out + pair.to(tl.int64)[:, None] * hidden + column[None, :]
+    tl.store(target, acc.to(out.dtype.element_ty), mask=real[:, None] & known[None, :])
 
 
 @triton.jit
@@ -119,38 +223,23 @@ def down_kernel(
     fp8: tl.constexpr,
     widen: tl.constexpr,
     swap: tl.constexpr,
+    halve: tl.constexpr,
 ):
-    """out[pair] = share[pair] * (x[i] down^T) for the pair at place i of the order."""
+    """out[pair] = share[pair] * (x[i] down^T) for the pair at place i of the order. `halve`: see `gate_up_kernel`."""
     tiles: tl.constexpr = (hidden + wide - 1) // wide
+    half: tl.constexpr = block // 2 if halve else block
     number = tl.program_id(0) // tiles
     tile = tl.program_id(0) % tiles
     expert = tl.load(owners + number)
     if expert < 0:
         return
-    place = (number * block + tl.arange(0, block)).to(tl.int64)
-    real = place < tl.load(ends + expert)
-    pair = tl.load(order + place, mask=real, other=0)
-    column = tile * wide + tl.arange(0, wide)
-    known = column < hidden
-    deep = tl.arange(0, depth)
-    x_at = x + place[:, None] * inner + deep[None, :]
-    w_at = weight + (expert.to(tl.int64) * hidden + column[:, None]) * inner + deep[None, :]
-    acc = tl.zeros((wide, block) if swap else (block, wide), tl.float32)
-    for step in range((inner + depth - 1) // depth):
-        if inner % depth == 0 and hidden % wide == 0:
-            rows, w = tl.load(x_at + step * depth), tl.load(w_at + step * depth)
-        else:
-            inside = (step * depth + deep < inner)[None, :]
-            rows = tl.load(x_at + step * depth, mask=inside, other=0.0)
-            w = tl.load(w_at + step * depth, mask=inside & known[:, None], other=0.0)
-        acc = product(rows, w, acc, fp8, widen, swap)
-    if swap:
-        acc = tl.trans(acc)
-    if scaled:
-        acc *= tl.load(weight_scales + expert * hidden + column, mask=known, other=0.0)[None, :]
-    factor = tl.load(shares + pair, mask=real, other=0.0)
-    if fp8:
-        factor *= tl.load(x_scales + place)
-    acc *= factor[:, None]
-    target = out + pair.to(tl.int64)[:, None] * hidden + column[None, :]
-    tl.store(target, acc.to(out.dtype.element_ty), mask=real[:, None] & known[None, :])
+    start, first = number * block, tile * wide
+    end = tl.load(ends + expert)
+    # fmt: off
+    if not halve or end - start > half:
+        down_part(x, x_scales, weight, weight_scales, order, shares, out, start, end, expert, first,
+                  hidden, inner, block, wide, depth, scaled, fp8, widen, swap)
+    else:
+        down_part(x, x_scales, weight, weight_scales, order, shares, out, start, end, expert, first,
+                  hidden, inner, half, wide, depth, scaled, fp8, widen, swap)
+    # fmt: on

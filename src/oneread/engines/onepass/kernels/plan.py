@@ -21,6 +21,7 @@ class ExpertTiles:
         widen, down_widen: whether FP8 is multiplied as float16 (exact), for blocks smaller than the FP8 matrix unit takes.
         swap, down_swap: whether weights are the left side of a product: Hopper's matrix unit takes 64 rows or more
             on the left, and a block of few pairs has fewer.
+        halve: whether a block that is at most half full, such as an expert's last one, is multiplied as half a block.
     """
 
     block: int
@@ -36,6 +37,7 @@ class ExpertTiles:
     swap: bool = False
     down_widen: bool = False
     down_swap: bool = False
+    halve: bool = False
 
 
 Classes: TypeAlias = tuple[tuple[float, ExpertTiles], ...]
@@ -45,13 +47,13 @@ WIDE: Classes = (
     (8, ExpertTiles(16, depth=128, stages=5, wide=64, down_stages=3, swap=True, down_swap=True)),
     (26, ExpertTiles(32, stages=5, wide=64, swap=True, down_swap=True)),
     (100, ExpertTiles(64, gated=128, stages=5)),
-    (float("inf"), ExpertTiles(128, gated=128, warps=8, wide=256, down_warps=8)),
+    (float("inf"), ExpertTiles(128, gated=128, warps=8, wide=256, down_warps=8, halve=True)),
 )
 FP8_ROWS: Classes = (
     (8, ExpertTiles(16, depth=256, stages=5, wide=64, down_stages=6, swap=True, down_swap=True)),
     (26, ExpertTiles(32, depth=128, stages=5, down_stages=3, swap=True, down_swap=True)),
     (350, ExpertTiles(64, depth=128, down_warps=8, down_stages=6)),
-    (float("inf"), ExpertTiles(128, depth=128, warps=8, stages=3, wide=256, down_warps=8)),
+    (float("inf"), ExpertTiles(128, depth=128, warps=8, stages=3, wide=256, down_warps=8, halve=True)),
 )
 
 

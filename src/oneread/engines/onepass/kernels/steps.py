@@ -288,11 +288,13 @@ class FusedSteps(Steps):
             k=k,
             block=t.block,
             gated=t.gated,
+            tail=min(t.gated, max(16, triton.next_power_of_2(inner % t.gated or t.gated))),
             depth=t.depth,
             scaled=scaled,
             fp8=fp8,
             widen=t.widen,
             swap=t.swap,
+            halve=t.halve,
             num_warps=t.warps,
             num_stages=t.stages,
         )
@@ -331,6 +333,7 @@ class FusedSteps(Steps):
             fp8=fp8,
             widen=t.down_widen,
             swap=t.down_swap,
+            halve=t.halve,
             num_warps=t.down_warps,
             num_stages=t.down_stages,
         )
