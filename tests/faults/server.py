@@ -23,9 +23,10 @@ ONEREAD = [sys.executable, "-c", "from oneread.cli import app; app()"]
 ERRORS = {400, 401, 403, 408, 413, 422, 429, 500, 503, 504, 529}
 
 
-def body(questions: int = 2) -> dict[str, Any]:
+def body(questions: int = 2, words: int = 0) -> dict[str, Any]:
+    """A request about a state of a sentence and so many words more: what it costs to read grows with both numbers."""
     return {
-        "state": f"The site is down, says {SECRET}.",
+        "state": f"The site is down, says {SECRET}.{' down' * words}",
         "questions": {f"q{i}": {"type": "noul", "instructions": f"Is it urgent, {i}?"} for i in range(questions)},
     }
 
@@ -108,7 +109,7 @@ def checked(got: httpx.Response) -> int:
     return got.status_code
 
 
-async def ask_many(url: str, count: int, at_once: int, questions: int = 2, **headers: str) -> list[int]:
+async def ask_many(url: str, count: int, at_once: int, questions: int = 2, words: int = 0, **headers: str) -> list[int]:
     """The statuses of so many requests, all of them replied to."""
     gate = asyncio.Semaphore(at_once)
 
@@ -116,6 +117,6 @@ async def ask_many(url: str, count: int, at_once: int, questions: int = 2, **hea
 
         async def ask() -> int:
             async with gate:
-                return checked(await client.post(f"{url}/v1/systemone", json=body(questions), headers=headers))
+                return checked(await client.post(f"{url}/v1/systemone", json=body(questions, words), headers=headers))
 
         return await asyncio.gather(*(ask() for _ in range(count)))
