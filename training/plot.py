@@ -1,4 +1,4 @@
-"""Draws metrics.jsonl of runs: log loss, accuracy and calibration error on dev tasks against tokens read.
+"""Draws metrics.jsonl of runs: tempered log loss, accuracy and calibration error on dev tasks against tokens read.
 
 python -m training.plot OUT.png RUN [RUN ...]
 """
@@ -15,7 +15,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 PANELS = (
-    ("log_loss", "log loss, dev tasks (nats)"),
+    ("tempered_log_loss", "log loss at the best temperature, dev tasks (nats)"),
     ("accuracy", "accuracy, dev tasks"),
     ("ece", "calibration error, dev tasks"),
     ("train_loss", "training loss (nats)"),
