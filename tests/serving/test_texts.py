@@ -133,3 +133,53 @@ async def test_a_conversation_longer_than_the_window_is_refused() -> None:
         got = await client.post("/v1/chat/completions", json={"messages": [{"role": "user", "content": "x" * 300}]})
     assert got.status_code == 400
     assert got.json()["error"]["param"] == "messages"
+
+
+SCHEMA = '{"questions": {"a": {"type": "noul", "instructions": "x"}%s}%s}'
+TWICE = ', "a": {"type": "score", "criteria": ["x", "y"]}'
+
+
+@pytest.mark.parametrize(
+    ("body", "param", "code"),
+    [
+        ({"max_tokens": 0}, "max_tokens", "out_of_range"),
+        ({"max_tokens": False}, "max_tokens", "out_of_range"),
+        ({"max_completion_tokens": 0, "max_tokens": 5}, "max_completion_tokens", "out_of_range"),
+        ({"stop": ""}, "stop", "list_type"),
+        ({"stop": 0}, "stop", "list_type"),
+        ({"stream": "yes"}, "stream", "bool_type"),
+        ({"stream": 1}, "stream", "bool_type"),
+        ({"stream_options": 5}, "stream_options", "model_type"),
+        ({"stream_options": {"include_usage": "x"}}, "stream_options", "model_type"),
+        ({"temperature": True}, "temperature", "unsupported"),
+        ({"min_p": 0.1}, "min_p", "unsupported"),
+        ({"repetition_penalty": 1.2}, "repetition_penalty", "unsupported"),
+        ({"functions": [{"name": "x"}]}, "functions", "unsupported"),
+        ({"modalities": ["audio"]}, "modalities", "unsupported"),
+        ({"reasoning_effort": "high"}, "reasoning_effort", "unsupported"),
+    ],
+)
+async def test_what_a_text_cannot_heed_is_refused_and_never_passed_over(body: dict[str, Any], param: str, code: str) -> None:
+    async with chat_client(FakeWriter("abc")) as client:
+        got = await client.post("/v1/chat/completions", json={"messages": [{"role": "user", "content": "x"}]} | body)
+    assert got.status_code == 400
+    assert (got.json()["error"]["param"], got.json()["error"]["code"]) == (param, code)
+
+
+@pytest.mark.parametrize(
+    ("schema", "code"),
+    [
+        (SCHEMA % (TWICE, ""), "json_repeated_key"),
+        (SCHEMA % ("", ', "seed": ' + "9" * 5000), "json_number_too_long"),
+        (SCHEMA % ("", ', "auto_threshold": NaN'), "json_constant"),
+        (SCHEMA % ("", ', "instructions": ' + "[" * 100_000 + "]" * 100_000), "json_too_deep"),
+        (SCHEMA % ("", ', "instructions": "\\ud800"'), "string_unicode"),
+    ],
+)
+async def test_a_schema_in_a_chat_is_json_as_a_body_is(schema: str, code: str) -> None:
+    messages = [{"role": "system", "content": schema}, {"role": "user", "content": "x"}]
+    async with chat_client(FakeWriter("abc")) as client:
+        got = await client.post("/v1/chat/completions", json={"messages": messages})
+    assert got.status_code == 400
+    assert got.json()["error"]["param"].startswith("messages[0].content")
+    assert got.json()["error"]["code"] == code

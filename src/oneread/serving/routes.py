@@ -153,16 +153,17 @@ async def _chat(request: Request, service: Service, decisions: bool) -> Response
     require_json(request)
     body = await read_body(request, service.settings.max_body_bytes, service.settings.limits.body_s)
     value = await _off_loop(lambda: parse_json(body), body)
-    if decisions and chat.decision_schema(value) is not None:
+    stream = chat.streams(value)
+    if decisions and chat.decides(value):
         reply = await _answered(request, service, await _off_loop(lambda: chat.parse(value, _terms(request, service)), body))
-        if value.get("stream") is True:
+        if stream:
             return StreamingResponse(chat.stream_decision(reply), media_type="text/event-stream")
         return JSONResponse(reply)
     prompt = chat.parse_prompt(value)
     service.permit(prompt.model)
     systemone.check_model(prompt.model, decider.reader.name)
     pieces = service.write(prompt.messages, prompt.max_tokens, prompt.seed, prompt.stop, lambda: _disconnected(request))
-    if not prompt.stream:
+    if not stream:
         return JSONResponse(chat.completion([piece async for piece in pieces], decider.reader.name))
     # The first piece is awaited here, so that a refusal still has its status.
     first = await anext(pieces)

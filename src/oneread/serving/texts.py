@@ -90,8 +90,10 @@ async def _let_in(admit: Callable[[], Any]) -> AsyncIterator[Errand]:
             with admit() as work:
                 inside.set_result(work)
                 await over.wait()
-        except Refused as refusal:
-            inside.set_exception(refusal)
+        except Exception as error:  # whatever it is, who waits for it must hear of it
+            if inside.done():
+                raise
+            inside.set_exception(error)
 
     holding = asyncio.create_task(hold())
     try:

@@ -11,9 +11,10 @@ from typing import Any
 
 from ...answers import Answers
 from ...decide import Piece
-from ...errors import EngineError, InvalidRequest, Issue
+from ...errors import EngineError, InvalidRequest, Issue, Loc
 from ...questions import Message
 from ..failures import Refused, failure_of
+from ..strict_json import parse as parse_json
 from . import systemone
 from .base import Ask, Dialect, Terms
 from .openai_errors import refuse
@@ -29,6 +30,8 @@ _UNSUPPORTED: Mapping[str, tuple[tuple[Any, ...], str]] = {
     "temperature": ((None, 1), _SAMPLER),
     "top_p": ((None, 1), _SAMPLER),
     "top_k": ((None,), _SAMPLER),
+    "min_p": ((None, 0), _SAMPLER),
+    "repetition_penalty": ((None, 1), _SAMPLER),
     "presence_penalty": ((None, 0), _SAMPLER),
     "frequency_penalty": ((None, 0), _SAMPLER),
     "logit_bias": ((None, {}), _SAMPLER),
@@ -37,6 +40,11 @@ _UNSUPPORTED: Mapping[str, tuple[tuple[Any, ...], str]] = {
     "top_logprobs": ((None, 0), "Text is written without log probabilities"),
     "tools": ((None, []), "No tools are called here"),
     "tool_choice": ((None, "none", "auto"), "No tools are called here"),
+    "functions": ((None, []), "No tools are called here"),
+    "function_call": ((None, "none", "auto"), "No tools are called here"),
+    "modalities": ((None, ["text"]), "Only text is written"),
+    "audio": ((None,), "Only text is written"),
+    "reasoning_effort": ((None, "none"), "Text is written after an empty thought"),
     "response_format": ((None, {"type": "text"}), "Text is written freely; ask typed questions for typed answers"),
 }
 
@@ -54,15 +62,18 @@ class Prompt:
     max_tokens: int
     seed: int
     stop: tuple[str, ...]
-    stream: bool
     include_usage: bool
 
 
 def parse(value: Any, terms: Terms) -> Ask:
     """The decision that a body asks for. Raises `InvalidRequest` where it asks for none."""
-    schema = decision_schema(value)
-    if schema is None:
+    if not decides(value):
         raise InvalidRequest.at(("messages",), "The first of two messages should be a JSON schema with questions", "no_questions")
+    try:
+        schema = parse_json(_text(value["messages"][0].get("content"), 0).encode("utf-8", "surrogatepass"))
+    except InvalidRequest as error:
+        where: Loc = ("messages", 0, "content")
+        raise InvalidRequest([replace(issue, loc=(*where, *issue.loc)) for issue in error.issues]) from None
     questions = schema["questions"]
     if isinstance(questions, dict):
         questions = {
@@ -76,18 +87,31 @@ def parse(value: Any, terms: Terms) -> Ask:
     return replace(ask, request=replace(ask.request, controls=controls), reply=lambda answers: _decision(answers))
 
 
-def decision_schema(value: Any) -> dict[str, Any] | None:
-    """The schema of a decision: exactly two messages, the first a system or developer's JSON object with `questions`."""
+def decides(value: Any) -> bool:
+    """Whether a body asks for a decision: exactly two messages, the first a system or developer's JSON object with `questions`.
+
+    What is wrong with the JSON beyond that, down to numbers too long and nesting too deep to be parsed, is for `parse` to say.
+    """
     messages = value.get("messages") if isinstance(value, dict) else None
     if not isinstance(messages, list) or len(messages) != 2 or not all(isinstance(m, dict) for m in messages):
-        return None
+        return False
     if messages[0].get("role") not in ("system", "developer"):
-        return None
+        return False
     try:
-        schema = json.loads(_text(messages[0].get("content"), 0))
-    except (ValueError, RecursionError, InvalidRequest):
-        return None
-    return schema if isinstance(schema, dict) and "questions" in schema else None
+        schema = json.loads(_text(messages[0].get("content"), 0), parse_int=float)
+    except RecursionError:
+        return True
+    except (ValueError, InvalidRequest):
+        return False
+    return isinstance(schema, dict) and "questions" in schema
+
+
+def streams(value: Any) -> bool:
+    """Whether the reply is to come as events. Raises `InvalidRequest` where the body says neither yes nor no."""
+    wanted = value.get("stream") if isinstance(value, dict) else None
+    if not (wanted is None or isinstance(wanted, bool)):
+        raise InvalidRequest.at(("stream",), "Input should be true or false", "bool_type")
+    return wanted is True
 
 
 def parse_prompt(value: Any) -> Prompt:
@@ -101,7 +125,7 @@ def parse_prompt(value: Any) -> Prompt:
     issues = [
         Issue((name,), why, "unsupported")
         for name, (neutral, why) in _UNSUPPORTED.items()
-        if not any(value.get(name) == same for same in neutral)
+        if not any(value.get(name) == same and isinstance(value.get(name), bool) == isinstance(same, bool) for same in neutral)
     ]
     messages = value.get("messages")
     if not isinstance(messages, list) or not messages:
@@ -113,22 +137,26 @@ def parse_prompt(value: Any) -> Prompt:
             issues.append(Issue(("messages", index, "role"), f"Input should be one of {', '.join(_ROLES)}", "literal_error"))
             continue
         turns.append(Message("system" if role == "developer" else role, _text(message.get("content"), index)))
-    longest = value.get("max_completion_tokens") or value.get("max_tokens") or MAX_TOKENS
+    most = "max_tokens" if value.get("max_completion_tokens") is None else "max_completion_tokens"
+    longest = MAX_TOKENS if value.get(most) is None else value[most]
     if type(longest) is not int or not 1 <= longest <= MOST_TOKENS:
-        issues.append(Issue(("max_tokens",), f"Input should be a whole number from 1 to {MOST_TOKENS}", "out_of_range"))
+        issues.append(Issue((most,), f"Input should be a whole number from 1 to {MOST_TOKENS}", "out_of_range"))
     seed = 42 if value.get("seed") is None else value["seed"]
     if type(seed) is not int or not 0 <= seed < 2**32:
         issues.append(Issue(("seed",), f"Input should be a whole number from 0 to {2**32 - 1}", "out_of_range"))
-    stop = value.get("stop") or []
+    stop = [] if value.get("stop") is None else value["stop"]
     stop = [stop] if isinstance(stop, str) else stop
     if not isinstance(stop, list) or len(stop) > 4 or not all(isinstance(s, str) and s for s in stop):
         issues.append(Issue(("stop",), "Input should be a text or an array of at most 4", "list_type"))
+    options = {} if value.get("stream_options") is None else value["stream_options"]
+    usage = options.get("include_usage") if isinstance(options, dict) else "none"
+    if not (usage is None or isinstance(usage, bool)):
+        message = "Input should be an object with include_usage, true or false"
+        issues.append(Issue(("stream_options",), message, "model_type"))
     if issues:
         raise InvalidRequest(issues)
-    options = value.get("stream_options")
-    usage = isinstance(options, dict) and options.get("include_usage") is True
     model = value.get("model", systemone.ALIASES[0])
-    return Prompt(str(model), tuple(turns), longest, seed, tuple(stop), value.get("stream") is True, usage)
+    return Prompt(str(model), tuple(turns), longest, seed, tuple(stop), usage is True)
 
 
 def completion(pieces: Sequence[Piece], model: str) -> dict[str, Any]:
