@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 from transformers.cache_utils import DynamicCache
 
 from oneread.engines.base import PromptImage, Read
@@ -140,3 +143,44 @@ def test_a_checkpoint_without_a_tower_is_refused(folder: Path) -> None:
     config = replace(read_config(folder), vision=None)
     with pytest.raises(ReaderError, match="no image tower"):
         load_vision(folder, config, CPU, torch.float32)
+
+
+def png(pixels: np.ndarray, **more: Any) -> bytes:
+    stream = io.BytesIO()
+    Image.fromarray(pixels).save(stream, "PNG", **more)
+    return stream.getvalue()
+
+
+def test_grey_of_16_bits_is_seen_as_the_same_grey_of_8(tower: VisionTower) -> None:
+    grey = np.arange(96 * 96, dtype=np.uint32).reshape(96, 96) * 255 // (96 * 96)
+    eight, sixteen = (
+        tower.see(png(grey.astype(np.uint8)), 96, 96, 70),
+        tower.see(png((grey * 257).astype(np.uint16)), 96, 96, 70),
+    )
+    assert np.ptp(eight.patches) > 0.9
+    np.testing.assert_array_equal(sixteen.patches, eight.patches)
+
+
+def test_whatever_is_damaged_in_a_file_is_refused_in_words_of_ours(tower: VisionTower) -> None:
+    exif = Image.Exif()
+    exif[0x0112], exif[0x010E] = 6, "a description"
+    whole = png(np.zeros((6, 9, 3), np.uint8), exif=exif.tobytes())
+    chance, said = random.Random(1), set()
+    for _ in range(4000):
+        data = bytearray(whole)
+        for _ in range(chance.choice((1, 2, 5))):
+            data[chance.randrange(24, len(data))] = chance.randrange(256)
+        try:
+            tower.see(bytes(data[: chance.choice((len(data), chance.randrange(24, len(data))))]), 9, 6, 70)
+        except ValueError as error:
+            said.add(str(error))
+    assert said == {"The image's file is damaged"}
+
+
+def test_what_pillow_raises_over_damage_is_a_damaged_file(tower: VisionTower, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: Any) -> None:
+        raise TypeError("bad operand type for abs(): 'str'")
+
+    monkeypatch.setattr("PIL.ImageOps.exif_transpose", fails)
+    with pytest.raises(ValueError, match="The image's file is damaged"):
+        tower.see(png(np.zeros((6, 9, 3), np.uint8)), 9, 6, 70)

@@ -67,11 +67,14 @@ class VisionTower:
 
         try:
             with Image.open(BytesIO(data), formats=("PNG", "JPEG", "WEBP", "GIF")) as file:
-                if file.size != (width, height):
-                    raise ValueError("The image is not of the size that its header told")
-                pixels = np.asarray(ImageOps.exif_transpose(file).convert("RGB"))
-        except (OSError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
+                as_told = file.size == (width, height)
+                pixels = _rgb(ImageOps.exif_transpose(file)) if as_told else None
+        except MemoryError:
+            raise
+        except Exception as error:  # damaged bytes make Pillow raise nearly anything, struct.error and TypeError too
             raise ValueError("The image's file is damaged") from error
+        if pixels is None:
+            raise ValueError("The image is not of the size that its header told")
         try:
             return self.prepare(pixels, budget)
         except ValueError as error:
@@ -90,6 +93,14 @@ class VisionTower:
         wide = seen.float()
         normed = (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + self.epsilon)).to(dtype)
         return torch.nn.functional.linear(normed, self.projection)
+
+
+def _rgb(image: Any) -> NDArray[np.uint8]:
+    """A Pillow image as uint8 (height, width, 3). Grey of 16 bits is scaled; Pillow would cut it off at 255."""
+    if image.mode.startswith("I"):
+        grey = np.asarray(image).astype(np.float32) / 257
+        return np.repeat(np.clip(np.rint(grey), 0, 255).astype(np.uint8)[..., None], 3, axis=2)
+    return np.asarray(image.convert("RGB"))
 
 
 def load_vision(folder: Path, config: Config, device: torch.device, dtype: torch.dtype) -> VisionTower:
