@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 
+import numpy as np
 import pytest
 
-from oneread.engines.base import Read, Reading
+from oneread.engines.base import Read, Reading, wanted
 from oneread.engines.batcher import Batcher
 from oneread.engines.load import Monitored, Pass
 from oneread.engines.turns import Errand, errand
@@ -238,3 +239,40 @@ def test_observers_are_told_of_every_pass(batcher: Batcher, model: StepModel) ->
     with pytest.raises(EngineError):
         batcher.read([read(1)]).result(5)
     assert told[-1].fault == "ValueError"
+
+
+def test_a_read_nobody_waits_for_is_broken_off_and_is_no_fault() -> None:
+    class Long(StepModel):
+        def forward(self, reads: Sequence[Read]) -> list[Reading]:
+            self.started.release()
+            if int(reads[0].canvas[0]) == 7:
+                for _ in range(500):  # passes of one long read
+                    if not wanted.get()():
+                        raise EngineError("nobody waits")
+                    time.sleep(0.01)
+            return [Reading(read.canvas[:1].astype(np.float32)) for read in reads]
+
+    model = Long()
+    passes: list[Pass] = []
+    batcher = Batcher(model, 8)
+    batcher.observe(passes.append)
+    long = batcher.read([read(7)])
+    assert model.started.acquire(timeout=5)
+    after = batcher.read([read(1)])
+    assert long.cancel()
+    assert after.result(timeout=3)[0].scores[0] == 1
+    assert [told.fault for told in passes] == [None], "what was broken off is neither a pass nor a fault"
+    batcher.close()
+
+
+def test_scores_that_are_not_finite_fail_their_own_call_only() -> None:
+    class Odd(StepModel):
+        def forward(self, reads: Sequence[Read]) -> list[Reading]:
+            return [Reading(np.array([np.nan if r.canvas[0] == 7 else r.canvas[0]], np.float32)) for r in reads]
+
+    batcher = Batcher(Odd(), 64)
+    bad, good = batcher.read([read(7)]), batcher.read([read(2)])
+    with pytest.raises(EngineError, match="not finite"):
+        bad.result(timeout=5)
+    assert good.result(timeout=5)[0].scores[0] == 2
+    batcher.close()

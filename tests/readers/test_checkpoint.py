@@ -21,7 +21,7 @@ from PIL import Image as Picture  # noqa: E402
 
 from oneread import Asking, Choice, ChoiceAnswer, Controls, Decider, InvalidRequest, Noul, Question, Request, Score  # noqa: E402
 from oneread.answers import Answers, QuestionDiagnostics  # noqa: E402
-from oneread.errors import ReaderError  # noqa: E402
+from oneread.errors import EngineError, ReaderError  # noqa: E402
 from oneread.questions import Image, Message  # noqa: E402
 from oneread.readers.checkpoint import Placement, fingerprint, name_of, survey  # noqa: E402
 from oneread.readers.reader import load_reader  # noqa: E402
@@ -377,6 +377,9 @@ def test_the_fit_is_known_before_anything_is_loaded(folder: Path) -> None:
 def test_a_device_that_is_not_there_is_named(folder: Path) -> None:
     with pytest.raises(ReaderError, match="names no device"):
         survey(folder, Placement("abacus"))
+    for name in ("meta", "mps"):
+        with pytest.raises(ReaderError, match=f"device '{name}' is none that this engine runs on"):
+            survey(folder, Placement(name))
     if not torch.cuda.is_available():
         with pytest.raises(ReaderError, match="no CUDA device"):
             survey(folder, Placement("cuda"))
@@ -450,3 +453,78 @@ def test_on_cuda_it_reads_as_on_the_cpu(decider: Decider, folder: Path) -> None:
         first, second = ask(fast, state="again " * 40), ask(fast, state="again " * 40)
         assert told(first).probabilities == pytest.approx(told(second).probabilities, abs=0.01)
         assert second.usage.tokens_reused > first.usage.tokens_reused
+
+
+def test_images_that_fit_no_pass_are_refused_where_the_request_says_them(folder: Path) -> None:
+    wide = png(3, (1200, 900))
+    with Decider(load_reader(folder, threads=1, placement=Placement("cpu", kv_bytes=2**22, rows=512))) as decider:
+        one = {"urgent": Noul("Is it urgent?")}
+        room = decider.reader.engine.capabilities.image_room
+        assert ask(decider, one, images=(wide,), image_tokens=280).answers
+        thinking: list[dict[str, Any]] = [{}, {"think": 5}]
+        for more in thinking:
+            with pytest.raises(InvalidRequest) as caught:
+                ask(decider, one, images=(wide,), image_tokens=560, **more)
+            (issue,) = caught.value.issues
+            assert (issue.loc, issue.type, issue.context["max_tokens"]) == (("images",), "too_many_tokens", room)
+        # Whatever fits by that rule is read, wherever its pages lie.
+        for words in range(0, 40, 3):
+            assert ask(decider, one, images=(png(4, (600, 500)), png(5, (700, 90))), image_tokens=140, state="a " * words).answers
+
+
+def test_scores_that_are_no_numbers_are_no_answers(folder: Path, tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    copy = tmp_path / NAME
+    shutil.copytree(folder, copy)
+    tensors = load_file(copy / "model.safetensors")
+    save_file({name: torch.full_like(tensor, float("nan")) for name, tensor in tensors.items()}, copy / "model.safetensors")
+    with Decider(open_checkpoint(copy)) as decider, pytest.raises(EngineError, match="not finite"):
+        ask(decider)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("config.json", "[]", "model_type should be"),
+        ("config.json", {"canvas_length": "x"}, "canvas should be a whole number"),
+        ("config.json", {"canvas_length": 0}, "canvas should be a whole number"),
+        ("config.json", {"text_config": {"layer_types": 5}}, "text_config"),
+        ("generation_config.json", "[]", "should be an object"),
+        ("generation_config.json", '{"sampler_config": 5}', "should be an object"),
+        ("generation_config.json", '{"max_denoising_steps": 0}', "cannot be so: max_denoising_steps"),
+        ("generation_config.json", '{"t_min": "x", "eos_token_id": ["y"]}', "cannot be so: eos_token_id, t_min, t_max"),
+        ("model.safetensors.index.json", '{"weight_map": ["a"]}', "not an index"),
+        ("model.safetensors.index.json", '{"weight_map": {"a": 5}}', "not an index"),
+        ("model.safetensors.index.json", '{"weight_map": {"a": "lost.safetensors"}}', "cannot be read"),
+        ("tokenizer.json", "{}", "not a tokenizer"),
+    ],
+)
+def test_a_file_of_another_form_is_named(folder: Path, tmp_path: Path, name: str, text: str | dict[str, Any], says: str) -> None:
+    copy = tmp_path / NAME
+    shutil.copytree(folder, copy)
+    if isinstance(text, dict):
+        text = json.dumps(json.loads((copy / name).read_text()) | text)
+    (copy / name).write_text(text)
+    with pytest.raises(ReaderError, match=says) as caught:
+        open_checkpoint(copy)
+    assert name in str(caught.value) or "lost.safetensors" in str(caught.value)
+
+
+@pytest.mark.parametrize("entry", [5, {}, {"dtype": "F32", "shape": [1], "data_offsets": [0]}])
+def test_a_weights_file_of_another_form_is_named(folder: Path, tmp_path: Path, entry: Any) -> None:
+    header = json.dumps({"x": entry}).encode()
+    shutil.copytree(folder, tmp_path / NAME)
+    (tmp_path / NAME / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(ReaderError, match=r"model\.safetensors: is not a safetensors file"):
+        survey(tmp_path / NAME, PLACED)
+
+
+@pytest.mark.parametrize("change", [-1, -100_000, 1])
+def test_weights_cut_off_are_found_before_anything_is_loaded(folder: Path, tmp_path: Path, change: int) -> None:
+    shutil.copytree(folder, tmp_path / NAME)
+    file = tmp_path / NAME / "model.safetensors"
+    data = file.read_bytes()
+    file.write_bytes(data[:change] if change < 0 else data + b"x")
+    with pytest.raises(ReaderError, match="bytes of tensors where its header says"):
+        survey(tmp_path / NAME, PLACED)

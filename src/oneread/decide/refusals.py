@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..canvas.labels import LabelCanvas
 from ..controls import IMAGE_TOKENS, Confidence
+from ..engines.base import PromptImage
 from ..errors import InvalidRequest, Issue
 from ..planning import RowForm
 from ..questions import Choice, Noul, Question, Request, Score, question_type
@@ -55,6 +56,18 @@ def refuse_crowded(request: Request, form: RowForm) -> None:
         name = "think" if request.controls.think else "images"
         message = f"Thought and images take {form.frame} tokens with framing; this reader takes at most {limit}"
         raise InvalidRequest.at((name,), message, "too_many_tokens", max_tokens=limit, actual_tokens=form.frame)
+
+
+def refuse_wide(images: Sequence[PromptImage], canvas: int, room: int) -> None:
+    """Refuse images that do not fit a pass with a canvas of so many tokens. Raises `InvalidRequest`.
+
+    Args:
+        room: `Capabilities.image_room`.
+    """
+    tokens = canvas + sum(image.tokens + 2 for image in images)
+    if images and tokens > room:
+        message = f"Images and canvas take {tokens} tokens; this reader takes at most {room} in one pass"
+        raise InvalidRequest.at(("images",), message, "too_many_tokens", max_tokens=room, actual_tokens=tokens)
 
 
 def addressed(issue: Issue, questions: Mapping[str, Question]) -> Issue:

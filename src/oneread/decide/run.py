@@ -26,7 +26,7 @@ from ..planning import Row, StagePlan, next_rows, plan_stage, skip_reason, value
 from ..questions import Request, question_type
 from .concluding import answer_of, told_of
 from .progress import StageProgress
-from .refusals import addressed, refuse_crowded, refuse_unsupported
+from .refusals import addressed, refuse_crowded, refuse_unsupported, refuse_wide
 from .thinking import Thinking
 
 if TYPE_CHECKING:
@@ -139,13 +139,15 @@ class Run:
             self._conclude(number, key, progress)
 
     def _lay(self, row: Row) -> Read:
-        parts, state = self._parts(row)
+        reader, (parts, state) = self._decider.reader, self._parts(row)
         seed = self._request.controls.seed
         # A question that has a row to itself is read as it would be by itself, whatever the mode.
         if self._labels is None:
-            return self._decider.reader.canvas.row(parts, state, len(parts) > 1, seed, row.draw)
+            return reader.canvas.row(parts, state, len(parts) > 1, seed, row.draw)
         thought = self._thoughts.get((row.parts, row.window), NO_TOKENS)
-        return self._labels.row(parts, state, len(parts) > 1, seed, row.draw, self._setting, thought)
+        read = self._labels.row(parts, state, len(parts) > 1, seed, row.draw, self._setting, thought)
+        refuse_wide(read.images, len(read.canvas), reader.engine.capabilities.image_room)
+        return read
 
     def _parts(self, row: Row) -> tuple[list[tuple[Any, Sequence[int]]], Tokens]:
         """The questions of a row, compiled, and its part of the state."""
@@ -157,6 +159,7 @@ class Run:
         wanted = [key for key in dict.fromkeys((row.parts, row.window) for row in rows) if key not in self._thoughts]
         if not wanted:
             return
+        refuse_wide(self._setting.images, self._labels.form.canvas, self._decider.reader.engine.capabilities.image_room)
         laid = [self._parts(Row(*key)) for key in wanted]
         prompts = tuple(self._labels.to_think(parts, state, len(parts) > 1, self._setting) for parts, state in laid)
         thinking = Thinking(prompts, self._setting.thought, self._request.controls.seed, self._labels.thought_end)

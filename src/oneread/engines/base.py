@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Literal, Protocol, TypeAlias
@@ -22,6 +23,10 @@ PAGE = 16
 
 NO_TOKENS: Tokens = np.zeros(0, np.int32)
 NO_TOKENS.flags.writeable = False
+
+wanted: ContextVar[Callable[[], bool]] = ContextVar("wanted", default=lambda: True)
+"""Whether anybody still waits for the reads that are being read in this context. A model that takes several passes for one
+looks between them, and may then end with an `EngineError` that nobody hears."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +125,7 @@ class Capabilities:
         generation: whether it can write text.
         steps: the most denoising steps of one read with all but the slots pinned.
         full: whether it can name the most probable token of the whole vocabulary at a slot.
+        image_room: the most tokens that the images of one read, each with its two frame tokens, and its canvas take together.
     """
 
     readout: Readout
@@ -129,6 +135,7 @@ class Capabilities:
     generation: bool = False
     steps: int = 1
     full: bool = False
+    image_room: int = 0
 
 
 class Engine(Protocol):

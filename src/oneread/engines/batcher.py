@@ -6,10 +6,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from threading import Condition, Thread
 
+import numpy as np
+
 from ..errors import EngineError
-from .base import Capabilities, LocalModel, Read, Reading
+from .base import Capabilities, LocalModel, Read, Reading, wanted
 from .drain import DrainRate
 from .isolated import IsolatedModel
 from .load import Gauged, Gauges, Load, Pass
@@ -114,6 +117,7 @@ class Batcher:
             start = self._running_since
             waits = [start - call.queued_at for call, _ in batch]
             fault: str | None = None
+            wanted.set(partial(_awaited, batch))
             try:
                 readings = self._model.forward(reads)
                 if len(readings) != len(batch):
@@ -122,23 +126,28 @@ class Batcher:
                 # the runtime's own words may hold parts of the evidence, so only its type is repeated
                 error = cause if isinstance(cause, EngineError) else EngineError(f"A pass failed with {type(cause).__name__}")
                 error.__cause__ = None if error is cause else cause
-                fault, readings = type(cause).__name__, []
+                # what was broken off because nobody waits is no fault
+                fault, readings = type(cause).__name__ if _awaited(batch) else None, []
                 for call, _ in batch:
                     call.fail(error)
             now = time.monotonic()
             tokens, seconds = sum(read.tokens for read in reads), now - start
             with self._changed:
                 self._turns.ended()
-                if fault is None and self._more_waits:
+                if readings and self._more_waits:
                     self._rate.add(tokens, seconds, now)
             # told before the futures are: who waits for an answer finds its pass counted
             reused = [reading.tokens_reused for reading in readings]
             hits = sum(tokens > 0 for tokens in reused)
-            told = Pass(len(batch), tokens, seconds, tuple(waits), sum(reused), fault, hits)
-            for observer in self._observers:
-                observer(told)
+            if readings or fault is not None:
+                told = Pass(len(batch), tokens, seconds, tuple(waits), sum(reused), fault, hits)
+                for observer in self._observers:
+                    observer(told)
             for (call, index), reading, wait in zip(batch, readings, waits, strict=False):
-                call.finish(index, replace(reading, waited_s=wait))
+                if np.isfinite(reading.scores).all():
+                    call.finish(index, replace(reading, waited_s=wait))
+                else:
+                    call.fail(EngineError("The model's scores are not finite"))
             del batch, reads, readings
             if fault is not None and isinstance(self._model, IsolatedModel):
                 self._model.recover()  # here, so that the time it takes is no reading time
@@ -153,6 +162,11 @@ class Batcher:
                     return batch
                 self._changed.wait()
             return None
+
+
+def _awaited(batch: Batch) -> bool:
+    """Whether any call of a pass still wants its readings."""
+    return any(not call.future.done() for call, _ in batch)
 
 
 def _closed() -> EngineError:

@@ -88,7 +88,7 @@ def load_checkpoint(
     from ..engines.onepass.writer import OnePassWriter
 
     where, options = _placed(directory, placement)
-    if where == "cpu":
+    if torch.device(where).type == "cpu":
         torch.set_num_threads(threads or default_threads())
     model = load_onepass(directory, where, options, images=images, progress=progress)
     widest = max(CANVAS_STEP, min(MAX_CANVAS, config.canvas // CANVAS_STEP * CANVAS_STEP))
@@ -187,11 +187,15 @@ def _placed(directory: Path, placement: Placement | None) -> tuple[str, Options]
     wanted = placement or Placement()
     where = wanted.device or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        torch.device(where)
+        device = torch.device(where)
     except RuntimeError as error:
         raise ReaderError(f"{where!r} names no device; cpu, cuda or cuda:1 would") from error
-    if where.startswith("cuda") and not torch.cuda.is_available():
+    if device.type not in ("cpu", "cuda"):
+        raise ReaderError(f"device {where!r} is none that this engine runs on; cpu, cuda or cuda:1 would be")
+    if device.type == "cuda" and not torch.cuda.is_available():
         raise ReaderError("no CUDA device was found; device cpu runs without one")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise ReaderError(f"there is no {where}; the last is cuda:{torch.cuda.device_count() - 1}")
     return where, default_options(directory, where, wanted.rows, wanted.kv_bytes)
 
 

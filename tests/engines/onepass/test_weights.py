@@ -160,7 +160,7 @@ def test_damaged_files_are_refused(folder: Path, tmp_path: Path) -> None:
     content = (folder / "model.safetensors").read_bytes()
     (tmp_path / "model.safetensors.index.json").unlink()
     (tmp_path / "model.safetensors").write_bytes(content[: len(content) // 2])
-    with pytest.raises(ReaderError, match="cannot be read as safetensors"):
+    with pytest.raises(ReaderError, match="bytes of tensors where its header says"):
         engine_of(tmp_path)
 
 

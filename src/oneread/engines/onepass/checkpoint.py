@@ -33,15 +33,15 @@ def list_tensors(folder: Path) -> dict[str, Entry]:
     """Every tensor of a checkpoint by name, from the files' headers alone.
 
     Raises:
-        ReaderError: a file is missing, is not safetensors, or the index and the files disagree.
+        ReaderError: a file is missing, is not safetensors or not as long as it says, or the index and the files disagree.
     """
     index = folder / "model.safetensors.index.json"
     if index.exists():
         try:
             named: Mapping[str, str] = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
-        except (ValueError, KeyError, TypeError) as error:
+            files = sorted({folder / name for name in named.values()})
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ReaderError(f"{index}: is not an index of safetensors files") from error
-        files = sorted({folder / name for name in named.values()})
     else:
         named, files = {}, [folder / "model.safetensors"]
     entries: dict[str, Entry] = {}
@@ -81,15 +81,22 @@ def _header(file: Path) -> dict[str, Entry]:
             if length > MAX_HEADER:
                 raise ReaderError(f"{file}: is not a safetensors file")
             header = json.loads(stream.read(length))
+            size = file.stat().st_size - 8 - length
     except OSError as error:
         raise ReaderError(f"{file}: cannot be read ({error.strerror})") from error
     except (ValueError, struct.error) as error:
         raise ReaderError(f"{file}: is not a safetensors file") from error
-    return {
-        name: Entry(file, entry["dtype"], tuple(entry["shape"]), entry["data_offsets"][1] - entry["data_offsets"][0])
-        for name, entry in header.items()
-        if name != "__metadata__"
-    }
+    try:
+        entries = {name: entry for name, entry in header.items() if name != "__metadata__"}
+        ends = max((entry["data_offsets"][1] for entry in entries.values()), default=0)
+        if ends != size:
+            raise ReaderError(f"{file}: has {size} bytes of tensors where its header says {ends}; fetch it again")
+        return {
+            name: Entry(file, entry["dtype"], tuple(entry["shape"]), entry["data_offsets"][1] - entry["data_offsets"][0])
+            for name, entry in entries.items()
+        }
+    except (TypeError, KeyError, IndexError, AttributeError) as error:
+        raise ReaderError(f"{file}: is not a safetensors file") from error
 
 
 def _some(names: list[str], most: int = 8) -> str:

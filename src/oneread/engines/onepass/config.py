@@ -12,6 +12,8 @@ from ...errors import ReaderError
 
 LayerKind: TypeAlias = Literal["sliding", "full"]
 
+_COUNTS = ("vocab", "hidden", "heads", "dense", "experts", "expert", "experts_per_token", "window", "positions", "canvas")
+
 
 @dataclass(frozen=True, slots=True)
 class Rope:
@@ -100,15 +102,22 @@ def parse_config(raw: Mapping[str, Any], where: str = "config.json") -> Config:
     Raises:
         ReaderError: see `read_config`.
     """
-    if raw.get("model_type") != "diffusion_gemma":
+    if not isinstance(raw, Mapping) or raw.get("model_type") != "diffusion_gemma":
         raise ReaderError(f"{where}: model_type should be 'diffusion_gemma'")
     text = raw.get("text_config")
     if not isinstance(text, Mapping):
         raise ReaderError(f"{where}: text_config is missing")
     try:
-        return _parse(raw, text, where)
+        config = _parse(raw, text, where)
     except KeyError as error:
         raise ReaderError(f"{where}: text_config.{error.args[0]} is missing") from error
+    except (TypeError, AttributeError) as error:
+        raise ReaderError(f"{where}: a value is not of its type ({error})") from error
+    for name in _COUNTS:
+        value = getattr(config, name)
+        if type(value) is not int or value < 1:
+            raise ReaderError(f"{where}: {name} should be a whole number from 1 up")
+    return config
 
 
 def _parse(raw: Mapping[str, Any], text: Mapping[str, Any], where: str) -> Config:

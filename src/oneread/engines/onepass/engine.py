@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ...errors import EngineError
-from ..base import PAGE, Capabilities, Read, Reading, new_tokens
+from ..base import PAGE, Capabilities, Read, Reading, new_tokens, wanted
 from ..load import Gauges
 from .choose import steps_for
 from .diffusion_gemma import Weights, forward
@@ -64,7 +64,10 @@ class OnePassModel:
         room = self.options.rows + self.prefix.stats.capacity * PAGE
         window = min(self.weights.config.positions, room)
         images, steps = self.vision is not None, self.sampler.steps
-        return Capabilities("label", window, noise=True, images=images, generation=True, steps=steps, full=True)
+        # An image is computed whole, in one pass. Beside images that leave no page between them, that pass holds parts of the
+        # pages before and after, and a canvas of the model's own may be wider than the multiple of a page that is told.
+        image_room = max(0, self.options.rows - 3 * PAGE) if images else 0
+        return Capabilities("label", window, True, images, generation=True, steps=steps, full=True, image_room=image_room)
 
     @property
     def prefix_stats(self) -> PrefixStats:
@@ -168,6 +171,8 @@ class OnePassModel:
         starts = [start for start, _, _ in keys if not any(i.start < start < i.start + i.tokens for i in read.images)]
         done = 0
         while len(read.prompt) - done > limit:
+            if not wanted.get()():
+                raise EngineError("nobody waits for this read any more")
             stop = max((s for s in starts if s - done <= self.options.rows), default=0)
             if stop <= done:
                 raise EngineError(f"an image takes more rows than a pass has ({self.options.rows})")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,24 +44,46 @@ def read_sampler(folder: Path) -> Sampler:
     """The sampler of a checkpoint's ``generation_config.json``; what it leaves out has the published values.
 
     Raises:
-        ReaderError: the file is not JSON.
+        ReaderError: the file is not JSON, or a value in it cannot be.
     """
     path = folder / "generation_config.json"
     try:
         raw = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     except ValueError as error:
         raise ReaderError(f"{path}: is not JSON") from error
+    inner = raw.get("sampler_config") or {} if isinstance(raw, dict) else None
+    if not isinstance(inner, dict):
+        raise ReaderError(f"{path}: should be an object, and sampler_config in it another")
     ends = raw.get("eos_token_id")
     given: dict[str, Any] = {
         "steps": raw.get("max_denoising_steps"),
         "t_min": raw.get("t_min"),
         "t_max": raw.get("t_max"),
-        "entropy_bound": (raw.get("sampler_config") or {}).get("entropy_bound"),
+        "entropy_bound": inner.get("entropy_bound"),
         "stability": raw.get("stability_threshold"),
         "confidence": raw.get("confidence_threshold"),
-        "ends": (ends,) if isinstance(ends, int) else tuple(ends) if ends else None,
+        "ends": tuple(ends) if isinstance(ends, list) else None if ends is None else (ends,),
     }
-    return Sampler(**{name: value for name, value in given.items() if value is not None})
+    sampler = Sampler(**{name: value for name, value in given.items() if value is not None})
+    fits = {
+        "max_denoising_steps": _whole(sampler.steps, 1),
+        "stability_threshold": _whole(sampler.stability, 0),
+        "eos_token_id": all(_whole(end, 0) for end in sampler.ends),
+        "t_min, t_max": all(_positive(t) for t in (sampler.t_min, sampler.t_max)),
+        "entropy_bound": _positive(sampler.entropy_bound),
+        "confidence_threshold": _positive(sampler.confidence),
+    }
+    if wrong := [name for name, fit in fits.items() if not fit]:
+        raise ReaderError(f"{path}: cannot be so: {', '.join(wrong)}")
+    return sampler
+
+
+def _whole(value: object, least: int) -> bool:
+    return type(value) is int and value >= least
+
+
+def _positive(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf
 
 
 def entropy_of(logits: Tensor) -> Tensor:
