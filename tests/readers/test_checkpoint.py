@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import shutil
@@ -528,3 +529,27 @@ def test_weights_cut_off_are_found_before_anything_is_loaded(folder: Path, tmp_p
     file.write_bytes(data[:change] if change < 0 else data + b"x")
     with pytest.raises(ReaderError, match="bytes of tensors where its header says"):
         survey(tmp_path / NAME, PLACED)
+
+
+@pytest.mark.parametrize("controls", [{}, {"think": 5}])
+async def test_who_leaves_a_long_state_does_not_hold_up_the_next(decider: Decider, controls: dict[str, Any]) -> None:
+    long = Request("abc " * 2000, {"urgent": Noul("Is it urgent?")}, Controls(**controls))
+    model: Any = decider.reader.writer._model  # type: ignore[union-attr]
+    passes, began, run = [], asyncio.Event(), model._pass
+    loop = asyncio.get_running_loop()
+
+    def slow(reads: Any) -> Any:
+        passes.append(len(reads[0].prompt))
+        loop.call_soon_threadsafe(began.set)
+        time.sleep(0.2)
+        return run(reads)
+
+    model._pass = slow
+    try:
+        work = asyncio.ensure_future(decider.adecide(long))
+        await asyncio.wait_for(began.wait(), 10)
+        work.cancel()
+        await asyncio.wait_for(decider.adecide(Request("short", {"urgent": Noul("Is it urgent?")})), 10)
+    finally:
+        del model._pass
+    assert len(passes) <= 3, "one of the long state's, perhaps one begun as it was given up, and the next one's"

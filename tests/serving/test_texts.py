@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from oneread.decide.writing import Piece, Text
+from oneread.engines.base import wanted
 from oneread.engines.batcher import Batcher
 from oneread.serving.admission import Admission
 from oneread.serving.app import create_app
@@ -183,3 +184,21 @@ async def test_a_schema_in_a_chat_is_json_as_a_body_is(schema: str, code: str) -
     assert got.status_code == 400
     assert got.json()["error"]["param"].startswith("messages[0].content")
     assert got.json()["error"]["code"] == code
+
+
+async def test_who_writes_is_told_in_the_middle_of_a_piece_that_nobody_waits() -> None:
+    told = threading.Event()
+
+    def pieces() -> Any:
+        for _ in range(500):
+            if not wanted.get()():
+                told.set()
+                return
+            time.sleep(0.01)
+        yield Piece("x", 5, 4, "stop")
+
+    call = Call("c", time.monotonic())
+    text = Text(5, 3.0, pieces())
+    with pytest.raises(Refused):
+        await anext(written(text, 12, Admission(Limits()), call, time.monotonic() + 0.1, never, asyncio.Event()))
+    assert await asyncio.to_thread(told.wait, 2)

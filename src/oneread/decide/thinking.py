@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from contextvars import copy_context
 from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..engines import base
 from ..engines.base import NO_TOKENS, PromptImage, Tokens
 
 if TYPE_CHECKING:
@@ -41,24 +43,26 @@ class Thinking:
         return self.prompt_tokens + round(len(self.prompts) * self.most * reader.writer.passes)
 
 
-def think(reader: Reader, wanted: Thinking, stop: Event | None = None) -> list[Tokens]:
-    """Write the thoughts, one after another. Blocks; between blocks of text it looks whether to stop."""
+def think(reader: Reader, wanted: Thinking) -> list[Tokens]:
+    """Write the thoughts, one after another. Blocks; engine and this look at `base.wanted` meanwhile."""
     assert reader.writer is not None, "a reader that cannot write was refused"
     thoughts: list[Tokens] = []
     for prompt, images in wanted.prompts:
         blocks = [NO_TOKENS]
         for block in reader.writer.generate(prompt, wanted.most, wanted.seed, images, (wanted.end,)):
             blocks.append(block)
-            if stop is not None and stop.is_set():
+            if not base.wanted.get()():
                 return thoughts
         thoughts.append(np.concatenate(blocks))
     return thoughts
 
 
 async def think_aside(reader: Reader, wanted: Thinking) -> list[Tokens]:
-    """As `think`, in a thread. Cancelling it ends the writing with its block."""
+    """As `think`, in a thread. Cancelling it ends the writing with its step."""
     stop = Event()
+    context = copy_context()
+    context.run(base.wanted.set, lambda: not stop.is_set())
     try:
-        return await asyncio.to_thread(think, reader, wanted, stop)
+        return await asyncio.get_running_loop().run_in_executor(None, lambda: context.run(think, reader, wanted))
     finally:
         stop.set()

@@ -26,7 +26,7 @@ NO_TOKENS.flags.writeable = False
 
 wanted: ContextVar[Callable[[], bool]] = ContextVar("wanted", default=lambda: True)
 """Whether anybody still waits for the reads that are being read in this context. A model that takes several passes for one
-looks between them, and may then end with an `EngineError` that nobody hears."""
+looks between them, one that writes between its steps, and may then end with an `EngineError` that nobody hears."""
 
 
 @dataclass(frozen=True, slots=True)

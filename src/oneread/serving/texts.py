@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
+from contextvars import copy_context
+from threading import Event
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ..engines.base import wanted
 from ..engines.turns import Errand
 from .admission import Admission, timed_out
 from .call import Call
@@ -36,16 +39,19 @@ async def written(
     """
     ends = [asyncio.ensure_future(gone()), asyncio.ensure_future(stopping.wait())]
     following: asyncio.Future[Piece | None] | None = None
+    given_up = Event()
     try:
         async with _let_in(lambda: admission.admit_generation(deadline, text.prompt_tokens, most, text.passes)) as work:
             call.rows, call.tokens = call.rows + 1, call.tokens + text.prompt_tokens
             work.queued(text.prompt_tokens)
-            pieces, done = iter(text), 0
+            pieces, done, context = iter(text), 0, copy_context()
+            context.run(wanted.set, lambda: not given_up.is_set())
             while True:
                 started = time.monotonic()
-                following = asyncio.ensure_future(asyncio.to_thread(next, pieces, None))
+                following = asyncio.get_running_loop().run_in_executor(None, lambda: context.run(_next, pieces))
                 left = max(0.0, deadline - started)
-                await asyncio.wait({following, *ends}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+                awaited: set[asyncio.Future[Any]] = {following, *ends}
+                await asyncio.wait(awaited, timeout=left, return_when=asyncio.FIRST_COMPLETED)
                 if not following.done():
                     raise _ended(*(end.done() for end in ends))
                 piece = following.result()
@@ -61,13 +67,18 @@ async def written(
             end.cancel()
         if following is None or following.done():
             text.close()
-        else:  # what is being written in the thread ends with its block
+        else:  # what is being written in the thread ends with its step
+            given_up.set()
 
             def close(last: asyncio.Future[Piece | None]) -> None:
                 last.exception()  # looked at, so that asyncio does not log an error that nobody waits for
                 text.close()
 
             following.add_done_callback(close)
+
+
+def _next(pieces: Iterator[Piece]) -> Piece | None:
+    return next(pieces, None)
 
 
 def _ended(gone: bool, stopping: bool) -> Refused:

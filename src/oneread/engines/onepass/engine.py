@@ -171,8 +171,7 @@ class OnePassModel:
         starts = [start for start, _, _ in keys if not any(i.start < start < i.start + i.tokens for i in read.images)]
         done = 0
         while len(read.prompt) - done > limit:
-            if not wanted.get()():
-                raise EngineError("nobody waits for this read any more")
+            check_wanted()
             stop = max((s for s in starts if s - done <= self.options.rows), default=0)
             if stop <= done:
                 raise EngineError(f"an image takes more rows than a pass has ({self.options.rows})")
@@ -272,6 +271,12 @@ class OnePassModel:
             device.batch.image_rows, device.batch.image_values = image_rows(pack.images, self.vision)
         device.batch.soft = soft
         return device
+
+
+def check_wanted() -> None:
+    """Raise `EngineError` where nobody waits any more for what is being computed (`base.wanted`)."""
+    if not wanted.get()():
+        raise EngineError("nobody waits for this any more")
 
 
 def _readings(reads: Sequence[Read], pack: Pack, scores: NDArray[np.float32], log_sum_exp: NDArray[np.float32]) -> list[Reading]:

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from ..base import PromptImage, Read, Tokens
-from .engine import OnePassModel
+from .engine import OnePassModel, check_wanted
 from .sampler import Sampler, accepted, entropy_of
 
 
@@ -56,7 +56,7 @@ def generate(
         ends: tokens that end the text beside the sampler's.
 
     Raises:
-        EngineError: prompt and text are longer than the engine's window.
+        EngineError: prompt and text are longer than the engine's window, or nobody waits for the text any more (`base.wanted`).
     """
     config = model.weights.config
     device = model.weights.device
@@ -90,6 +90,7 @@ def _denoise(
     with model.turn():
         canvas = torch.randint(0, config.vocab, (config.canvas,), generator=noise, device=device)
     for step in range(sampler.steps, 0, -1):
+        check_wanted()
         with model.turn():
             logits = model.denoise(Read(canvas.cpu().numpy().astype(np.int32), (), prompt, images=images), soft)
             left = torch.tensor(step, dtype=torch.int32, device=device) / sampler.steps
