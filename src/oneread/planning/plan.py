@@ -19,7 +19,7 @@ OVERLAP = 64
 """Neighbouring windows of a long state share at least this many tokens (less where the room is small)."""
 
 STEP = 32
-"""Where questions may share rows, windows of a long state are a multiple of this many tokens, so that like questions cut alike."""
+"""Where questions may share rows, windows of a long state are multiples of so many tokens: questions of like length cut alike."""
 
 FINALISTS = 8
 """How many options of split rows are read together in the second round."""
