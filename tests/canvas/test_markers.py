@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from oneread import Choice, Noul, Question, Score
-from oneread.canvas.markers import CompiledQuestion, MarkerCanvas
+from oneread.canvas.markers import ALIGN, CompiledQuestion, MarkerCanvas
 from oneread.canvas.text import context_text, option_texts, render
 from oneread.engines.base import Read
 
@@ -128,6 +128,7 @@ def test_a_state_that_stands_first_sees_only_itself_and_serves_every_question() 
     assert not sees[:6, 6:].any()
     at = 6
     for question in questions:
+        at = -(-(at - 6) // ALIGN) * ALIGN + 6  # what fills the gap is seen by itself alone
         alone = canvas.row([(question, (0, 1))], state)
         assert alone.positions is not None
         assert alone.sees is not None
@@ -138,6 +139,7 @@ def test_a_state_that_stands_first_sees_only_itself_and_serves_every_question() 
         alone_sees = alone.sees[alone.segments][:, alone.segments]
         assert (sees[at : at + n, at : at + n] == alone_sees[6:, 6:]).all()
         assert not sees[at : at + n, 6:at].any()
+        assert not sees[6:at, at:].any()
         assert not sees[at : at + n, at + n :].any()
         at += n
     assert at == len(row.canvas)

@@ -91,13 +91,21 @@ THREE: dict[str, Question] = {
 }
 
 
-def test_a_question_alone_or_among_others_gets_the_same_shares(embedded: Decider) -> None:
-    together = embedded.ask(TICKET, THREE).answers
-    backwards = embedded.ask(TICKET, dict(reversed(THREE.items()))).answers
-    for key, question in THREE.items():
-        single = shares(embedded.ask(TICKET, {"only": question}).answers["only"])
-        assert shares(together[key]) == pytest.approx(single, abs=1e-4)
-        assert shares(backwards[key]) == pytest.approx(single, abs=1e-4)
+@pytest.mark.parametrize("times", [1, 5, 15, 40])
+def test_a_question_alone_or_among_others_gets_the_same_shares(embedded: Decider, times: int) -> None:
+    state = f"{TICKET} {'Nobody picks up the phone, so I write again. ' * times}"
+    asked = {
+        **THREE,
+        **{f"n{i}": Noul(f"Is this about {what}?") for i, what in enumerate(("money", "a demo", "a phone call at night"))},
+    }
+    together = embedded.ask(state, asked).answers
+    backwards = embedded.ask(state, dict(reversed(asked.items()))).answers
+    packed = embedded.ask(state, asked, Controls(mode="packed")).answers
+    for key, question in asked.items():
+        single = shares(embedded.ask(state, {"only": question}).answers["only"])
+        assert shares(together[key]) == pytest.approx(single, abs=1e-6)
+        assert shares(backwards[key]) == pytest.approx(single, abs=1e-6)
+        assert shares(packed[key]) == pytest.approx(single, abs=0.02)  # the same up to roundings that int8 makes larger
 
 
 async def test_the_same_request_and_seed_get_the_same_answer_whatever_else_is_asked(embedded: Decider) -> None:

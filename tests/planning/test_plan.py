@@ -160,33 +160,45 @@ def test_what_no_row_can_hold_is_refused_with_the_limit(question: Lengths, loc: 
     assert issue.context["actual_tokens"] > issue.context["max_tokens"]
 
 
-TOGETHER = RowForm(window=512, longest=1024, frame=2, shared=True, together=True)
+TOGETHER = RowForm(window=512, longest=1024, frame=2, shared=True, together=256, align=16)
 
 
-@given(st.dictionaries(st.sampled_from("abcdefgh"), st.one_of(lengths, short), min_size=2), states)
-def test_questions_that_may_share_rows_are_cut_as_they_are_alone(questions: dict[str, Lengths], state: int) -> None:
-    plan = plan_stage(questions, TOGETHER, state)
+@given(st.dictionaries(st.sampled_from("abcdefgh"), st.one_of(lengths, short), min_size=2), states, st.booleans())
+def test_questions_that_may_share_rows_are_cut_as_they_are_alone(questions: dict[str, Lengths], state: int, packed: bool) -> None:
+    plan = plan_stage(questions, TOGETHER, state, packed)
     assert sorted(key for group in plan.groups for key in group.questions) == sorted(questions)
     for group in plan.groups:
         for key in group.questions:
-            (alone,) = plan_stage({key: questions[key]}, TOGETHER, state).groups
+            (alone,) = plan_stage({key: questions[key]}, TOGETHER, state, packed).groups
             assert alone.spans == group.spans
             assert len(alone.splits) == len(group.splits)
         for row in first_draw(StagePlan((group,), plan.options, plan.second_round)):
             tokens, positions = taken(row, questions, TOGETHER)
-            assert tokens <= TOGETHER.longest
+            assert tokens <= (TOGETHER.longest if packed or len(row.parts) == 1 else TOGETHER.together)
             assert positions <= TOGETHER.window
 
 
 def test_one_row_serves_the_questions_about_a_short_state() -> None:
     questions = {key: Lengths(10, (3, 4)) for key in "abc"}
-    (row,) = first_draw(plan_stage(questions, TOGETHER, 300))
+    (row,) = first_draw(plan_stage(questions, TOGETHER, 100))
     assert [part.question for part in row.parts] == ["a", "b", "c"]
-    rows = first_draw(plan_stage(questions, TOGETHER, 300, alone=["b"]))
+    rows = first_draw(plan_stage(questions, TOGETHER, 100, alone=["b"]))
     assert sorted(len(row.parts) for row in rows) == [1, 2]
+
+
+def test_long_rows_are_shared_in_packed_mode_only() -> None:
+    questions = {key: Lengths(10, (3, 4)) for key in "abc"}
+    assert len(first_draw(plan_stage(questions, TOGETHER, 300))) == 3
+    assert len(first_draw(plan_stage(questions, TOGETHER, 300, packed=True))) == 1
+
+
+def test_questions_fill_a_row_up_to_their_places() -> None:
+    questions = {key: Lengths(10, (3, 4)) for key in "abc"}  # 17 tokens each, which take 32
+    assert len(first_draw(plan_stage(questions, TOGETHER, 256 - 2 - 96))) == 1
+    assert len(first_draw(plan_stage(questions, TOGETHER, 256 - 2 - 95))) == 2
 
 
 def test_questions_of_like_length_cut_a_long_state_alike() -> None:
     questions = {"a": Lengths(10, (3, 4)), "b": Lengths(17, (3, 6)), "c": Lengths(150, (3, 4))}
-    plan = plan_stage(questions, TOGETHER, 3000)
+    plan = plan_stage(questions, TOGETHER, 3000, packed=True)
     assert [group.questions for group in plan.groups] == [("a", "b"), ("c",)]

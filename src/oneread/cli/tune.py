@@ -40,9 +40,9 @@ def tune(
         list[Path] | None, typer.Option(help="Cases of other kinds, asked before and after: what was forgotten?", metavar="FILE")
     ] = None,
     name: Annotated[str | None, typer.Option(help="The new reader's name; left out, the old one's and '-tuned'.")] = None,
-    layers: Annotated[int, typer.Option(min=0, max=48, help="How many of the last layers to train; 0 trains the head only.")] = 2,
-    epochs: Annotated[int, typer.Option(min=1, max=100, help="Passes over the cases.")] = 8,
-    rate: Annotated[float, typer.Option(min=1e-6, max=0.1, help="The highest learning rate.")] = 3e-4,
+    layers: Annotated[int, typer.Option(min=0, max=48, help="How many of the last layers to train; 0 trains the head only.")] = 4,
+    epochs: Annotated[int, typer.Option(min=1, max=100, help="Passes over the cases.")] = 6,
+    rate: Annotated[float, typer.Option(min=1e-6, max=0.1, help="The highest learning rate.")] = 2e-4,
     holdout: Annotated[float, typer.Option(min=0.05, max=0.5, help="Share of CASES held out to measure.")] = 0.2,
     threads: Threads = None,
     limit: Limit = None,

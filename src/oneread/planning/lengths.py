@@ -32,8 +32,10 @@ class RowForm:
         frame: tokens of a row beside its questions and state.
         shared: options of a question, and questions of a row, start at the same position, so that only the longest of
             them takes up positions.
-        together: questions of a row do not change one another's reading, so those with the same windows share rows in
-            every mode.
+        together: where questions of a row do not see one another: tokens up to which a row's length and its other questions
+            do not change a score by even a rounding, so that questions with the same windows share such rows in every
+            mode, and longer ones in packed mode. 0 elsewhere.
+        align: a row's questions are filled up to a multiple of so many tokens.
         max_options: options of one question that a row can tell apart; None for as many as fit.
         max_questions: questions of one row in packed mode; None for as many as fit.
         second_round: whether the best options of split rows are read together once more.
@@ -43,14 +45,16 @@ class RowForm:
     longest: int
     frame: int
     shared: bool = False
-    together: bool = False
+    together: int = 0
+    align: int = 1
     max_options: int | None = None
     max_questions: int | None = None
     second_round: bool = True
 
     def room(self, parts: list[tuple[int, tuple[int, ...]]]) -> int:
         """Tokens left to the state beside these parts, each (frame, options); negative when they do not fit."""
-        tokens = self.longest - self.frame - sum(frame + sum(options) for frame, options in parts)
+        taken = sum(-(-(frame + sum(options)) // self.align) * self.align for frame, options in parts)
+        tokens = self.longest - self.frame - taken
         if not self.shared:
             return min(tokens, self.window - self.longest + tokens)
         return min(tokens, self.window - self.frame - max(frame + max(options) for frame, options in parts))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol
 
@@ -105,7 +105,7 @@ def plan_stage(
     """Plan the questions of one stage about a state of so many tokens.
 
     In independent mode what is read of a question does not depend on the other questions: it has rows of its own or, where
-    the reader's form allows it (`RowForm.together`), shares rows with those that cut the state as it does. In packed mode
+    that changes nothing (`RowForm.together`), shares short rows with those that cut the state as it does. In packed mode
     questions share rows, in even chunks (the fewest, where the state fits one window). Those in `alone`, and those that no
     row can hold whole, get rows of their own.
 
@@ -118,7 +118,7 @@ def plan_stage(
         raise InvalidRequest(issues)
     free = [key for key in questions if key not in alone]
     if form.together:
-        chunks = _together(free, questions, form, state)
+        chunks = _together(free, questions, form, form.longest if packed else form.together, state)
     elif packed:
         chunks = _chunks([key for key in free if _fits([questions[key]], form, state)], questions, form, state)
     else:
@@ -230,12 +230,13 @@ def _chunks(
 
 
 def _together(
-    keys: Sequence[str], questions: Mapping[str, Lengths], form: RowForm, state: int
+    keys: Sequence[str], questions: Mapping[str, Lengths], whole: RowForm, most: int, state: int
 ) -> list[tuple[tuple[str, ...], tuple[Span, ...]]]:
-    """Runs of questions that need no splits and cut the state alike, each as long as its rows allow."""
+    """Runs of questions that need no splits and cut the state alike, each as long as rows of `most` tokens allow."""
+    form = replace(whole, longest=most)
     alike: dict[tuple[Span, ...], list[str]] = {}
     for key in keys:
-        splits, spans = _split(questions[key], form, state)
+        splits, spans = _split(questions[key], whole, state)
         if len(splits) == 1:
             alike.setdefault(spans, []).append(key)
     chunks = []

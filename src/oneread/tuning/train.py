@@ -38,9 +38,9 @@ class Recipe:
         seed: of order and dropout.
     """
 
-    layers: int = 2
-    epochs: int = 8
-    rate: float = 3e-4
+    layers: int = 4
+    epochs: int = 6
+    rate: float = 2e-4
     batch: int = 16
     dropout: float = 0.1
     seed: int = 0
