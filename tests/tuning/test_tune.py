@@ -197,6 +197,10 @@ def test_the_command_tells_before_and_after(base: Path, tmp_path: Path) -> None:
         "--threads",
         "1",
     ]
+    too_many = CliRunner().invoke(app, arguments)  # four layers, which this reader does not have
+    assert too_many.exit_code == 1
+    assert "has 2 layers" in too_many.output
+    arguments += ["--layers", "2"]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     assert "before" in result.output

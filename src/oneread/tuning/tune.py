@@ -97,7 +97,8 @@ def tune(
     Raises:
         CasesError: too few cases.
         ReaderError: the reader's files cannot be used.
-        TuningError: `out` holds something, or no share of the way made the validation cases more probable.
+        TuningError: `out` holds something, the reader has fewer layers than are to be trained, or no share of the way made
+            the validation cases more probable.
     """
     directory = reader or EMBEDDED
     recipe = recipe or Recipe()
@@ -106,6 +107,10 @@ def tune(
     training, choosing, held_out = _parts(rows, test, holdout, validation)
     manifest = read_manifest(directory)
     verify_files(directory, manifest)
+    if recipe.layers > manifest.model.layers:
+        raise TuningError(
+            f"{manifest.name} has {manifest.model.layers} layers: so many of the last can be trained at most, not {recipe.layers}"
+        )
     shards = [directory / file.name for file in manifest.files if file.name != TOKENIZER]
     canvas = MarkerCanvas(Tokenizer.from_file(str(directory / TOKENIZER)), manifest.form)
     torch.set_num_threads(threads or default_threads())
