@@ -167,3 +167,16 @@ async def test_a_cancelled_request_gives_up_the_decision() -> None:
         await call
     await asyncio.sleep(0)
     assert decider.given_up == 1
+
+
+async def test_free_heap_goes_back_to_the_system_as_long_as_the_app_lives(monkeypatch: pytest.MonkeyPatch) -> None:
+    trimmed: list[int] = []
+    monkeypatch.setattr("oneread.serving.app.TIDY_S", 0.01)
+    monkeypatch.setattr("oneread.serving.app.trim_heap", lambda: trimmed.append(len(trimmed)))
+    app = create_app(Settings(), FakeDecider())  # type: ignore[arg-type]
+    async with app.router.lifespan_context(app):
+        await asyncio.sleep(0.2)
+        assert len(trimmed) >= 3
+    done = len(trimmed)
+    await asyncio.sleep(0.1)
+    assert len(trimmed) <= done + 1

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +16,7 @@ from ..errors import EngineError
 from .base import Capabilities, Read, Reading
 from .batcher import Batcher
 from .encoder import EncoderConfig, Weights, build, dense, relative_buckets
+from .heap import trim_heap
 from .isolated import PASS_TIMEOUT_S, IsolatedModel
 from .load import Gauges
 from .onnx_wire import Graph
@@ -105,7 +104,7 @@ class EncoderModel:
         self._held = sum(value.nbytes for value in graph.constants.values())
         model = graph.to_bytes({"com.microsoft": 1})
         self._session: ort.InferenceSession | None = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-        _trim_heap()
+        trim_heap()
 
     def _prepare(self, config: EncoderConfig, weights: Weights, window: int) -> None:
         self._capabilities = Capabilities(readout="marker", window=window)
@@ -204,9 +203,3 @@ def signed_products_are_exact() -> bool:
     session = ort.InferenceSession(graph.to_bytes({}), providers=["CPUExecutionProvider"])
     (sums,) = session.run(["sums"], {"codes": np.full((2, 64), 255, np.uint8)})
     return bool((sums == 64 * 255 * 127).all())
-
-
-def _trim_heap() -> None:
-    """Give the pages back to the system that loading left free in the heap (50 of 370 MB). Only glibc needs it."""
-    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
-        libc.malloc_trim(0)

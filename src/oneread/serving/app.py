@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse, Response
 from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
 
+from ..engines.heap import trim_heap
 from ..errors import OnereadError
 from ..version import __version__
 from . import ops, routes
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from ..decide import Decider
 
 
+TIDY_S = 60.0
+"""Seconds between two returns of free heap to the system."""
+
+
 def create_app(settings: Settings | None = None, decider: Decider | None = None) -> FastAPI:
     """The server as an ASGI app.
 
@@ -48,7 +53,9 @@ def create_app(settings: Settings | None = None, decider: Decider | None = None)
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         service.start()
+        tidying = asyncio.create_task(_tidy())
         yield
+        tidying.cancel()
         await service.close()
         if tracer is not None:
             await asyncio.to_thread(tracer.close)
@@ -101,6 +108,12 @@ def _load(settings: Settings) -> Decider:
     decider = Decider(reader, settings.limits.tokens, profile)
     warm_up(decider)
     return decider
+
+
+async def _tidy() -> None:
+    while True:
+        await asyncio.sleep(TIDY_S)
+        await asyncio.to_thread(trim_heap)
 
 
 async def _failed(request: Request, error: Exception) -> Response:
