@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 
 from oneread.answers import (
@@ -19,7 +20,21 @@ from oneread.answers import (
 )
 from oneread.calibration.profile import Profile
 from oneread.decide import Follower
+from oneread.engines.load import Gauges, Pass
 from oneread.questions import Choice, Noul, Question, Request, Score, option_count, validate
+
+
+class Untold:
+    """What a monitored engine tells of itself, where a test does not ask for it."""
+
+    def gauges(self) -> Gauges:
+        return Gauges()
+
+    def memory(self) -> int:
+        return 0
+
+    def observe(self, observer: Callable[[Pass], None]) -> None:
+        pass
 
 
 @dataclass

@@ -14,11 +14,13 @@ import numpy as np
 
 from oneread.engines.base import Read, Reading, Slot
 from oneread.engines.drain import DrainRate
-from oneread.engines.load import Gauges, Load, Pass
+from oneread.engines.load import Load
 from oneread.engines.turns import Call, Errand, Turns
 from oneread.serving.admission import Admission
 from oneread.serving.failures import Refused
 from oneread.serving.limits import Limits
+
+from .fakes import Untold
 
 Shape = tuple[float, list[list[int]]]
 """Of a request: seconds to its deadline, and for each of its rounds the lengths of its reads."""
@@ -28,7 +30,7 @@ def row(tokens: int) -> Read:
     return Read(np.zeros(tokens, np.int32), (Slot(0),))
 
 
-class Engine:
+class Engine(Untold):
     """Monitored, as the batcher is, at the simulation's time."""
 
     def __init__(self, clock: Callable[[], float], budget: int) -> None:
@@ -42,15 +44,6 @@ class Engine:
     def excess(self, tokens: int, due: float, share: float, others: Iterable[Errand] = ()) -> float:
         demands = [*self.turns.demands(), *((other.due, other.later) for other in others), (due, tokens)]
         return self.rate.excess(demands, self.clock(), share, due)
-
-    def gauges(self) -> Gauges:
-        return Gauges()
-
-    def memory(self) -> int:
-        return 0
-
-    def observe(self, observer: Callable[[Pass], None]) -> None:
-        pass
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from oneread import Decider
 from oneread.controls import Controls
 from oneread.engines.base import Capabilities, Read, Reading
 from oneread.engines.batcher import Batcher
-from oneread.engines.load import Gauges, Load, Pass
+from oneread.engines.load import Load
 from oneread.engines.turns import Errand, errand
 from oneread.errors import InvalidRequest
 from oneread.questions import Choice, Noul, Request
@@ -27,10 +27,10 @@ from oneread.serving.limits import Limits, check
 from tests.fakes import fake_reader
 
 from .bad_bodies import NOUL, one
-from .fakes import FakeDecider, FakeReader
+from .fakes import FakeDecider, FakeReader, Untold
 
 
-class Engine:
+class Engine(Untold):
     """An engine with a backlog of one call, all of it due before whatever comes."""
 
     def __init__(self, waiting: int = 0, rate: float | None = 1000.0) -> None:
@@ -44,15 +44,6 @@ class Engine:
             return 0.0
         wanted = self.waiting + tokens + sum(other.later for other in others)
         return max(0.0, wanted - share * self.rate * max(0.0, due - time.monotonic()))
-
-    def gauges(self) -> Gauges:
-        return Gauges()
-
-    def memory(self) -> int:
-        return 0
-
-    def observe(self, observer: Callable[[Pass], None]) -> None:
-        pass
 
 
 def soon() -> float:

@@ -33,6 +33,10 @@ _NATS = (0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 _SHARE = (0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 
 
+def _gauges(registry: CollectorRegistry, texts: dict[str, str]) -> dict[str, Gauge]:
+    return {name: Gauge(f"oneread_{name}", text, registry=registry) for name, text in texts.items()}
+
+
 class Metrics:
     """What one server counts. Its registry is its own, so that several apps may live in one process."""
 
@@ -66,28 +70,28 @@ class Metrics:
         self.rows = Counter("oneread_rows_read", "Reads.", registry=r)
         self.faults = Counter("oneread_pass_faults", "Passes that failed.", ["type"], registry=r)
         self.logged = Counter("oneread_decisions_logged", "Decisions by what became of their log entry.", ["outcome"], registry=r)
-        self._load_gauges = {
-            name: Gauge(f"oneread_{name}", text, registry=r)
-            for name, text in {
+        self._load_gauges = _gauges(
+            r,
+            {
                 "queue_requests": "Requests with reads waiting or running.",
                 "queue_rows": "Reads waiting or running.",
                 "queue_tokens": "Tokens of those reads.",
                 "drain_tokens_per_second": "Measured while reading; 0 until then.",
                 "running_pass_seconds": "Age of the pass that runs; 0 when idle.",
                 "engine_restarts": "Starts of the engine's process after its first.",
-            }.items()
-        }
+            },
+        )
         self._inside = Gauge("oneread_requests_inside", "Requests being read in, waiting or answered.", registry=r)
         self._ready = Gauge("oneread_ready", "1 while /ready says ready.", registry=r)
         self._memory = Gauge("oneread_engine_resident_bytes", "Memory of the engine's own process; 0 without one.", registry=r)
-        self._gauges = {
-            name: Gauge(f"oneread_{name}", text, registry=r)
-            for name, text in {
+        self._gauges = _gauges(
+            r,
+            {
                 "device_bytes": "Memory that the model holds on its device, weights included; 0 where it does not tell.",
                 "kv_bytes": "Of that, keys and values that later prompts may find again.",
                 "kv_capacity_bytes": "The most that those may be.",
-            }.items()
-        }
+            },
+        )
         self._engine: Monitored | None = None
 
     def follow(self, engine: object) -> None:
