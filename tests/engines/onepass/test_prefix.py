@@ -126,16 +126,17 @@ def test_a_failed_pass_leaves_no_page_that_was_not_written(open_engine: Open, mo
 
 def test_pinned_pages_are_not_evicted() -> None:
     cache = PrefixCache(2)
-    keys = list(page_keys(np.arange(2 * PAGE, dtype=np.int32), ()))
-    first = cache.add(None, *keys[0])
-    assert first is not None
-    second = cache.add(first, *keys[1])
-    assert second is not None
-    cache.written([first, second])
-    assert cache.add(None, 0, PAGE, b"other") is None
-    cache.release([first, second])
-    assert cache.add(None, 0, PAGE, b"other") is not None
-    assert cache.find(keys) == [first], "the page at the end of a path goes before the one it hangs under"
+    root, _ = cache.find([])
+    keys, _ = page_keys(np.arange(2 * PAGE, dtype=np.int32), ())
+    path = cache.extend(root, keys)
+    cache.written([path])
+    beside = cache.extend(root, [b"other"])
+    assert beside.slots is None, "no room while a pass holds all pages"
+    cache.release([beside, path])
+    assert cache.extend(root, [b"other"]).slots is not None
+    found, pages = cache.find(keys)
+    assert pages == 1, "the page at the end of a path goes before the one it hangs under"
+    assert found.keys == keys[:1]
 
 
 def test_a_long_prompt_whose_beginning_is_cached_is_read(open_engine: Any) -> None:

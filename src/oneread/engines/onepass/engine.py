@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ...errors import EngineError
-from ..base import PAGE, Capabilities, Read, Reading, new_tokens, wanted
+from ..base import NO_TOKENS, PAGE, Capabilities, Read, Reading, new_tokens, wanted
 from ..load import Gauges
 from .choose import steps_for
 from .diffusion_gemma import Weights, forward
@@ -97,8 +97,7 @@ class OnePassModel:
         with self.turn():
             if self._closed:
                 raise EngineError("the engine is closed")
-            for read in reads:
-                self._check(read)
+            self._check(reads)
             kinds: dict[tuple[int, bool], list[int]] = {}
             for index, read in enumerate(reads):
                 kinds.setdefault((read.steps, read.full), []).append(index)
@@ -138,18 +137,23 @@ class OnePassModel:
             if torch.cuda.is_available():
                 torch.cuda.empty_cache()
 
-    def _check(self, read: Read) -> None:
-        if read.tokens > self.capabilities.window:
-            raise EngineError(f"a read takes at most {self.capabilities.window} tokens here, this one has {read.tokens}")
-        if read.images and self.vision is None:
-            raise EngineError("this reader was loaded without its image tower")
-        vocab = self.weights.config.vocab
-        for part in (read.prompt, read.canvas):
-            if len(part) and not 0 <= int(part.min()) <= int(part.max()) < vocab:
-                raise EngineError(f"token ids should lie between 0 and {vocab - 1}")
+    def _check(self, reads: Sequence[Read]) -> None:
+        window, vocab = self.capabilities.window, self.weights.config.vocab
+        for read in reads:
+            if read.tokens > window:
+                raise EngineError(f"a read takes at most {window} tokens here, this one has {read.tokens}")
+            if read.images and self.vision is None:
+                raise EngineError("this reader was loaded without its image tower")
+        tokens = np.concatenate([NO_TOKENS, *(part for read in reads for part in (read.prompt, read.canvas))])
+        if len(tokens) and not 0 <= int(tokens.min()) <= int(tokens.max()) < vocab:
+            raise EngineError(f"token ids should lie between 0 and {vocab - 1}")
 
     def _groups(self, reads: Sequence[Read]) -> Iterator[list[Read]]:
         """Runs of reads whose rows fit a pass; a read too long for one has its prompt computed into pages first."""
+        if 0 < sum([read.tokens for read in reads]) <= self.options.rows:
+            # Whatever they share.
+            yield list(reads)
+            return
         group: list[Read] = []
         rows = 0
         for read in reads:
@@ -167,8 +171,8 @@ class OnePassModel:
     def _prefill(self, read: Read) -> int:
         """Compute a long prompt into pages, a pass at a time. Returns the rows that are left for the read's own pass."""
         limit = self.options.rows - len(read.canvas)
-        keys = list(page_keys(read.prompt, read.images))
-        starts = [start for start, _, _ in keys if not any(i.start < start < i.start + i.tokens for i in read.images)]
+        _, bounds = page_keys(read.prompt, read.images)
+        starts = [at for at in bounds[:-1] if not any(i.start < at < i.start + i.tokens for i in read.images)]
         done = 0
         while len(read.prompt) - done > limit:
             check_wanted()
@@ -190,7 +194,7 @@ class OnePassModel:
             float32 (canvas, vocab), softcapped logits on the device.
         """
         with self.lock:
-            self._check(read)
+            self._check([read])
             if read.tokens > self.options.rows:
                 self._prefill(read)
             with self._packed([read]) as pack:
@@ -264,9 +268,10 @@ class OnePassModel:
 
     def _transfer(self, pack: Pack, soft: Tensor | None = None) -> DeviceBlock:
         sizes = Sizes.of(pack)
-        host = np.empty(sizes.words, np.int32)
-        write_block(pack, sizes, self.options.rows, host)
-        device = read_block(torch.from_numpy(host).to(self.weights.device), sizes)
+        # Pinned, so that nothing waits for the copy. Torch keeps this memory for later passes, once the copy is done.
+        host = torch.empty(sizes.words, dtype=torch.int32, pin_memory=self.weights.device.type == "cuda")
+        write_block(pack, sizes, self.options.rows, host.numpy())
+        device = read_block(host.to(self.weights.device, non_blocking=True), sizes)
         if pack.images and self.vision is not None:
             device.batch.image_rows, device.batch.image_values = image_rows(pack.images, self.vision)
         device.batch.soft = soft
@@ -283,10 +288,9 @@ def _readings(reads: Sequence[Read], pack: Pack, scores: NDArray[np.float32], lo
     """A pass's results, read by read."""
     readings, label, slot = [], 0, 0
     for read, reused in zip(reads, pack.reused, strict=True):
-        labels = sum(len(s.labels) for s in read.slots)
-        own = slice(label, label + labels), slice(slot, slot + len(read.slots))
-        readings.append(Reading(scores[own[0]], log_sum_exp[own[1]], reused))
-        label, slot = own[0].stop, own[1].stop
+        labels, slots = label + sum([len(s.labels) for s in read.slots]), slot + len(read.slots)
+        readings.append(Reading(scores[label:labels], log_sum_exp[slot:slots], reused))
+        label, slot = labels, slots
     return readings
 
 

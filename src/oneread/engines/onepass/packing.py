@@ -22,16 +22,18 @@ prompt's last run. A row sees a key when two things hold:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
+from operator import sub
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import EngineError
-from ..base import PAGE, PromptImage, Read
-from .prefix import Page, PageKey, PrefixCache, page_keys
-
-Ints = NDArray[np.int32]
+from ..base import NO_TOKENS, PromptImage, Read
+from .prefix import PrefixCache, Run, page_keys
+from .rows import Ints as Ints
+from .rows import Rows
 
 NO_LIMIT = 2**30
 """A highest position that no key reaches."""
@@ -61,7 +63,7 @@ class Pack:
         labels, label_slots: int32 (l,), label ids, and for each the index of its slot.
         images: image rows among the new rows.
         reused: prompt tokens of each read that came from the cache.
-        pages: the pages this pass uses, all pinned; `fresh` are those it writes.
+        pages: the paths of pages this pass uses, all held; `fresh` are the runs of pages it writes.
     """
 
     tokens: Ints
@@ -79,26 +81,13 @@ class Pack:
     label_slots: Ints
     images: tuple[ImageRows, ...]
     reused: tuple[int, ...]
-    pages: list[Page]
-    fresh: list[Page]
+    pages: list[Run]
+    fresh: list[Run]
 
     @property
     def rows(self) -> int:
         """New rows, q."""
         return len(self.tokens)
-
-
-@dataclass(slots=True, eq=False)
-class _Piece:
-    """A page's worth of one or more prompts in this pass: cached, about to be cached, or (page None) only computed."""
-
-    parent: _Piece | None
-    start: int
-    length: int
-    page: Page | None
-    cached: bool
-    prompts: int = 0
-    node: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,163 +123,153 @@ def pack_reads(reads: Sequence[Read], cache: PrefixCache, layout: Layout) -> Pac
         raise
 
 
+@dataclass(slots=True, eq=False)
+class _Prompt:
+    """A distinct prompt: keys of the pages that were not found, bounds of all, tokens found, and its path."""
+
+    keys: list[bytes]
+    bounds: list[int]
+    reused: int
+    runs: list[Run] = field(default_factory=list)
+
+
 class _Packer:
     def __init__(self, cache: PrefixCache, layout: Layout) -> None:
         self.cache, self.layout = cache, layout
-        self.pages: list[Page] = []
-        self.fresh: list[Page] = []
-        self.pieces: dict[tuple[int, bytes], _Piece] = {}
-        self.columns: dict[str, list[Ints]] = {name: [] for name in ("tokens", "positions", "nodes", "low", "high", "rows")}
-        self.canvas: list[NDArray[np.bool_]] = []
-        self.cached: list[tuple[Ints, int, int]] = []
-        self.images: list[ImageRows] = []
+        self.pages: list[Run] = []
+        self.fresh: list[Run] = []
+        self.prompts_of: dict[Run, int] = {}
+        self.node_of: dict[Run, int] = {}
         self.parents: list[int] = []
-        self.row = self.scratch_row = 0
+        self.cached, self.new = Rows(), Rows()
+        self.tokens: list[NDArray[np.integer]] = [NO_TOKENS]
+        self.images: list[ImageRows] = []
+        # Canvases of several segments, positions or sights of their own: first row, first node, nodes and read.
+        self.special: list[tuple[int, int, int, Read]] = []
+        self.scratch_row = 0
 
     def pack(self, reads: Sequence[Read]) -> Pack:
-        prompts: dict[tuple[bytes, ...], tuple[list[PageKey], list[Page]]] = {}
-        names = []
-        for read in reads:
-            keys = list(page_keys(read.prompt, read.images))
-            name = tuple(key for _, _, key in keys)
-            names.append(name)
-            if name not in prompts:
-                prompts[name] = keys, self.cache.find(keys)
-                self.pages += prompts[name][1]
-        # Only now may pages be added: adding evicts, and every page that this pass can use is pinned.
-        paths = {name: self._path(keys, found) for name, (keys, found) in prompts.items()}
-        chosen = [paths[name] for name in names]
-        reused = [sum(piece.length for piece in path if piece.cached) for path in chosen]
-        canvases: list[tuple[list[int], Read]] = []
+        prompts = self._prompts(reads)
         slot_rows: list[int] = []
-        labels: list[int] = []
-        label_slots: list[int] = []
-        for read, path in zip(reads, chosen, strict=True):
-            self._place(path, read)
-            first, segments = self._place_canvas(read, path[-1].node if path else -1)
-            canvases.append((segments, read))
+        labels: list[tuple[int, ...]] = []
+        for read, prompt in zip(reads, prompts, strict=True):
+            self._place(prompt, read)
+            first = self.new.count
+            self._place_canvas(read, self.node_of[prompt.runs[-1]] if prompt.runs else -1)
             for slot in read.slots:
                 if not slot.labels:
                     raise EngineError("a slot without labels cannot be read by a reader of labels")
-                label_slots += [len(slot_rows)] * len(slot.labels)
-                labels += slot.labels
                 slot_rows.append(first + slot.position)
-        computed = sum(piece.length for piece in self.pieces.values() if not piece.cached)
-        self.cache.stats.hits += sum(reused)
-        self.cache.stats.misses += computed
-        self.cache.stats.shared += sum(len(read.prompt) for read in reads) - sum(reused) - computed
-        join = {name: np.concatenate(parts) if parts else np.zeros(0, np.int32) for name, parts in self.columns.items()}
-        past = [np.arange(len(rows), dtype=np.int32) + start for rows, _, start in self.cached]
+                labels.append(slot.labels)
+        reused, stats = [prompt.reused for prompt in prompts], self.cache.stats
+        computed = self.new.count - sum([len(read.canvas) for read in reads])
+        stats.hits += sum(reused)
+        stats.misses += computed
+        stats.shared += sum([len(read.prompt) for read in reads]) - sum(reused) - computed
+        past = self.cached.count
+        key_positions, key_nodes, key_rows, firsts, canvas = self.cached.columns(self.new, self.layout.scratch)
+        # Views, so that what is written into them below holds for the rows' keys as well.
+        positions, nodes, firsts, canvas = key_positions[past:], key_nodes[past:], firsts[past:], canvas[past:]
+        low = np.maximum(np.where(canvas, firsts, positions) - (self.layout.window - 1), 0)
+        high = np.where(canvas, NO_LIMIT, positions).astype(np.int32, copy=False)
+        for row, node, _, read in self.special:
+            mine = slice(row, row + len(read.canvas))
+            if read.segments is not None:
+                nodes[mine] = node + read.segments.astype(np.int32)
+            if read.positions is not None:
+                positions[mine] = len(read.prompt) + read.positions
+        if self.layout.images_both_ways:
+            for part in self.images:
+                inside, start = slice(part.row, part.row + part.count), part.image.start
+                low[inside] = np.minimum(low[inside], start)
+                high[inside] = start + part.image.tokens - 1
         return Pack(
-            tokens=join["tokens"],
-            positions=join["positions"],
-            nodes=join["nodes"],
-            low=join["low"],
-            high=join["high"],
-            canvas=np.concatenate(self.canvas) if self.canvas else np.zeros(0, np.bool_),
-            key_rows=np.concatenate([*(rows for rows, _, _ in self.cached), join["rows"]]),
-            key_nodes=np.concatenate([*(np.full(len(rows), node, np.int32) for rows, node, _ in self.cached), join["nodes"]]),
-            key_positions=np.concatenate([*past, join["positions"]]),
-            sees=self._sees(canvases),
+            tokens=np.concatenate(self.tokens).astype(np.int32, copy=False),
+            positions=positions,
+            nodes=nodes,
+            low=low,
+            high=high,
+            canvas=canvas,
+            key_rows=key_rows,
+            key_nodes=key_nodes,
+            key_positions=key_positions,
+            sees=self._sees(),
             slot_rows=np.array(slot_rows, np.int32),
-            labels=np.array(labels, np.int32),
-            label_slots=np.array(label_slots, np.int32),
+            labels=np.array([*chain.from_iterable(labels)], np.int32),
+            label_slots=np.arange(len(labels), dtype=np.int32).repeat(np.array([len(own) for own in labels], np.int32)),
             images=tuple(self.images),
             reused=tuple(reused),
             pages=self.pages,
             fresh=self.fresh,
         )
 
-    def _path(self, keys: Sequence[PageKey], found: Sequence[Page]) -> list[_Piece]:
-        """The pieces of one distinct prompt, shared with the prompts before it as far as they agree."""
-        path: list[_Piece] = []
-        parent: _Piece | None = None
-        for index, (start, length, key) in enumerate(keys):
-            piece = self.pieces.get((id(parent), key))
-            if piece is None:
-                cached = index < len(found)
-                page = found[index] if cached else self._add(parent, start, length, key)
-                piece = self.pieces[id(parent), key] = _Piece(parent, start, length, page, cached)
-            piece.prompts += 1
-            path.append(piece)
-            parent = piece
-        self.cache.touch([piece.page for piece in path if piece.page is not None])
-        return path
+    def _prompts(self, reads: Sequence[Read]) -> list[_Prompt]:
+        """Each read's prompt, with its path through the cache. Equal prompts are one."""
+        distinct: dict[bytes | tuple[bytes, ...], _Prompt] = {}
+        chosen = []
+        for read in reads:
+            cut = page_keys(read.prompt, read.images) if read.images else None
+            name = tuple(cut[0]) if cut else read.prompt.tobytes()
+            prompt = distinct.get(name)
+            if prompt is None:
+                keys, bounds = cut or page_keys(read.prompt, ())
+                end, found = self.cache.find(keys)
+                self.pages.append(end)
+                prompt = distinct[name] = _Prompt(keys[found:], bounds, bounds[found])
+            chosen.append(prompt)
+        # Only now may pages be added: adding evicts, and every page that this pass can use is pinned.
+        for index, prompt in enumerate(distinct.values()):
+            self.pages[index] = self.cache.extend(self.pages[index], prompt.keys)
+        # And only now are runs what they stay: a path that is added may cut runs of those before it.
+        for prompt, end in zip(distinct.values(), self.pages, strict=True):
+            prompt.runs = [*end.upwards()][::-1]
+            for run in prompt.runs:
+                self.prompts_of[run] = self.prompts_of.get(run, 0) + 1
+        return chosen
 
-    def _add(self, parent: _Piece | None, start: int, length: int, key: bytes) -> Page | None:
-        if parent is not None and parent.page is None:
-            return None
-        page = self.cache.add(parent.page if parent is not None else None, start, length, key)
-        if page is not None:
-            self.pages.append(page)
-            self.fresh.append(page)
-        return page
-
-    def _place(self, path: Sequence[_Piece], read: Read) -> None:
-        """Give a prompt's pieces their nodes, and their rows to those that must be computed and no earlier read's prompt has."""
-        run: list[_Piece] = []
-        starts: list[int] = []
-        for piece in path:
-            if piece.node >= 0:
-                continue
-            above = piece.parent
-            # The same prompts pass through both, so they are one run.
-            joined = above is not None and above.prompts == piece.prompts
-            piece.node = above.node if above is not None and joined else self._node(above.node if above is not None else -1)
-            start = self._scratch(piece.length) if piece.page is None else self.layout.scratch + piece.page.slot * PAGE
-            if piece.cached:
-                self.cached.append((np.arange(start, start + piece.length, dtype=np.int32), piece.node, piece.start))
-            else:
-                run.append(piece)
-                starts.append(start)
+    def _place(self, prompt: _Prompt, read: Read) -> None:
+        """Give a prompt's runs their nodes, and rows to those that must be computed and no earlier read's prompt has."""
+        above, page, first = -1, 0, self.new.count
+        prompts, begin = 0, 0
+        for run in prompt.runs:
+            pages = page + len(run.keys)
+            stop = prompt.bounds[pages]
+            node = self.node_of.get(run)
+            if node is None:
+                # The same prompts pass through a run and the one above it: they are one node.
+                node = above if self.prompts_of[run] == prompts else self._node(above)
+                self.node_of[run] = node
+                rows = self.cached if run.written else self.new
+                rows.stretch(stop - begin, begin, node)
+                if run.slots is None:
+                    rows.strips((stop - begin,), (~self._scratch(stop - begin),))
+                else:
+                    bounds = prompt.bounds[page : pages + 1]
+                    rows.strips(map(sub, bounds[1:], bounds), run.slots)
+                if not run.written:
+                    self.tokens.append(read.prompt[begin:stop])
+                    if run.slots is not None:
+                        self.fresh.append(run)
+            above, page, begin, prompts = node, pages, stop, self.prompts_of[run]
         # What is cached, or placed by an earlier read, is a path's beginning: what is left of it is in one piece.
-        if run:
-            self._emit_prompt(run, np.array(starts), read)
-
-    def _emit_prompt(self, run: Sequence[_Piece], starts: NDArray[np.int64], read: Read) -> None:
-        first, stop = run[0].start, run[-1].start + run[-1].length
-        lengths = np.array([piece.length for piece in run])
-        positions = np.arange(first, stop, dtype=np.int32)
-        rows = np.repeat(starts - np.array([piece.start for piece in run]), lengths) + positions
-        nodes = np.repeat(np.array([piece.node for piece in run]), lengths)
-        low, high = np.maximum(positions - self.layout.window + 1, 0), positions.copy()
+        start = begin - (self.new.count - first)
         for image in read.images:
-            begin, end = max(image.start, first), min(image.start + image.tokens, stop)
-            if begin < end:
-                inside = slice(begin - first, end - first)
-                self.images.append(ImageRows(image, self.row + begin - first, begin - image.start, end - begin))
-                if self.layout.images_both_ways:
-                    low[inside] = np.minimum(low[inside], image.start)
-                    high[inside] = image.start + image.tokens - 1
-        self._emit(read.prompt[first:stop], positions, nodes, low, high, rows, canvas=False)
+            low, high = max(image.start, start), min(image.start + image.tokens, begin)
+            if low < high:
+                self.images.append(ImageRows(image, first + low - start, low - image.start, high - low))
 
-    def _place_canvas(self, read: Read, above: int) -> tuple[int, list[int]]:
-        """Lay out a canvas; its first row and the nodes of its segments."""
-        first, count, prompt = self.row, len(read.canvas), len(read.prompt)
-        segments = np.zeros(count, np.int64) if read.segments is None else read.segments.astype(np.int64)
-        nodes = [self._node(above) for _ in range(int(segments.max(initial=0)) + 1)]
-        offsets = np.arange(count, dtype=np.int32) if read.positions is None else read.positions
-        low = np.full(count, max(0, prompt - self.layout.window + 1), np.int32)
-        high = np.full(count, NO_LIMIT, np.int32)
-        start = self._scratch(count)
-        rows = np.arange(start, start + count, dtype=np.int32)
-        self._emit(read.canvas, offsets + prompt, np.array(nodes, np.int32)[segments], low, high, rows, canvas=True)
-        return first, nodes
-
-    def _emit(
-        self,
-        tokens: NDArray[np.integer],
-        positions: NDArray[np.integer],
-        nodes: NDArray[np.integer],
-        low: Ints,
-        high: Ints,
-        rows: NDArray[np.integer],
-        canvas: bool,
-    ) -> None:
-        for name, values in zip(self.columns, (tokens, positions, nodes, low, high, rows), strict=True):
-            self.columns[name].append(values.astype(np.int32, copy=False))
-        self.canvas.append(np.full(len(tokens), canvas))
-        self.row += len(tokens)
+    def _place_canvas(self, read: Read, above: int) -> None:
+        count, row, nodes = len(read.canvas), self.new.count, 1
+        if read.segments is not None:
+            nodes += int(read.segments.max(initial=0))
+        first = self._node(above)
+        for _ in range(nodes - 1):
+            self._node(above)
+        self.new.stretch(count, len(read.prompt), first, canvas=True)
+        self.new.strips((count,), (~self._scratch(count),))
+        self.tokens.append(read.canvas)
+        if read.segments is not None or read.positions is not None or read.sees is not None:
+            self.special.append((row, first, nodes, read))
 
     def _scratch(self, count: int) -> int:
         """The first of so many scratch rows."""
@@ -304,12 +283,15 @@ class _Packer:
         self.parents.append(above)
         return len(self.parents) - 1
 
-    def _sees(self, canvases: Sequence[tuple[list[int], Read]]) -> NDArray[np.bool_]:
-        sees = np.eye(len(self.parents), dtype=np.bool_)
-        for node, above in enumerate(self.parents):
-            if above >= 0:
-                # A parent's number is lower than its children's, so its row is complete.
-                sees[node] |= sees[above]
-        for nodes, read in canvases:
-            sees[np.ix_(nodes, nodes)] = True if read.sees is None else read.sees[: len(nodes), : len(nodes)]
+    def _sees(self) -> NDArray[np.bool_]:
+        parents = np.array(self.parents, np.int64)
+        sees = np.eye(len(parents), dtype=np.bool_)
+        nodes, above = np.arange(len(parents)), parents
+        while len(nodes := nodes[above >= 0]):
+            above = above[above >= 0]
+            sees[nodes, above] = True
+            above = parents[above]
+        for _, first, count, read in self.special:
+            own = slice(first, first + count)
+            sees[own, own] = True if read.sees is None else read.sees[:count, :count]
         return sees
