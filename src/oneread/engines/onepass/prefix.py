@@ -67,8 +67,9 @@ def page_keys(prompt: Tokens, images: Sequence[PromptImage]) -> tuple[list[bytes
     """
     whole, wide, size = prompt.tobytes(), prompt.itemsize, len(prompt)
     if not images:
-        step = PAGE * wide
-        return [whole[at : at + step] for at in range(0, len(whole), step)], [*range(0, size, PAGE), size]
+        full, rest = divmod(size, PAGE)
+        complete: list[bytes] = np.frombuffer(whole, f"V{PAGE * wide}", full).tolist()
+        return complete + [whole[-rest * wide :]] * (rest > 0), [*range(0, size, PAGE), size]
     ends = [image.start + image.tokens for image in images]
     keys, bounds = [], [0]
     while (start := bounds[-1]) < size:

@@ -50,11 +50,10 @@ class Rows:
         canvas = np.array(self._canvas + then._canvas, np.bool_).repeat(counts)
         lengths, places = np.array(self._lengths + then._lengths, np.int32), np.array(self._places + then._places, np.int32)
         begins = np.where(places < 0, ~places, places * PAGE + scratch).repeat(lengths)
-        return firsts + _steps(counts), nodes, begins + _steps(lengths), firsts, canvas
+        return _count(firsts, counts), nodes, _count(begins, lengths), firsts, canvas
 
 
-def _steps(counts: Ints) -> Ints:
-    """0, 1, 2... of each count, one after the other."""
-    ends = np.cumsum(counts, dtype=np.int32)
-    steps: Ints = np.arange(counts.sum(), dtype=np.int32) - (ends - counts).repeat(counts)
-    return steps
+def _count(firsts: Ints, counts: Ints) -> Ints:
+    """Add 0, 1, 2... within each stretch to its first number, which `firsts` holds for each of its rows."""
+    begins = counts.cumsum(dtype=np.int32) - counts
+    return firsts + (np.arange(len(firsts), dtype=np.int32) - begins.repeat(counts))
