@@ -39,7 +39,8 @@ def load_cases(data: Path, bases: Path, base: str, name: str, tokenizer: Tokeniz
     kept = bases / f"{base}.{name}.tokens.npz"
     if kept.exists():
         z = np.load(kept)
-        return cases, Tokens(z["flat"], z["at"])
+        if len(z["at"]) == len(cases.texts) + 1:  # otherwise they are of other cases
+            return cases, Tokens(z["flat"], z["at"])
     tokens = tokenise(cases.texts, tokenizer, 440)
     np.savez(kept, flat=tokens.flat, at=tokens.at)
     return cases, tokens

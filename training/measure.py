@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cases import CaseFile
+from .splits import DEV, UNSEEN
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -84,4 +85,14 @@ def accuracy(cases: CaseFile, scores: Floats, tasks: Collection[str]) -> dict[st
         "ece": round(ece(o["right"], o["confidence"]), 4),
         "log_loss": round(float(-np.log(np.maximum(o["p"], 1e-9)).mean()), 4),
         "tasks": by_task,
+    }
+
+
+def figures(cases: CaseFile, scores: Floats) -> dict[str, Any]:
+    """`accuracy` of dev and of unseen tasks, and the log loss of all dev cases after one temperature."""
+    dev = np.flatnonzero(np.isin(cases.task, [i for i, t in enumerate(cases.tasks) if t in DEV]))
+    return {
+        "dev_tempered_log_loss": brief(cases, cases.starts, scores, dev)["tempered_log_loss"] if len(dev) else None,
+        "dev": accuracy(cases, scores, DEV),
+        "unseen": accuracy(cases, scores, UNSEEN),
     }

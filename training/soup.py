@@ -1,9 +1,10 @@
 """A weighted average of runs that started from the same base (Wortsman et al. 2022, model soups).
 
-    python -m training.soup OUT RUN=0.5 RUN=0.25 RUN=0.25 [--data DIR --bases DIR]
+    python -m training.soup OUT RUN=0.5 RUN/last=0.5 [--data DIR --bases DIR]
 
-Each RUN is a folder of training.train. OUT gets weights.safetensors (float16), config.json with the recipe, and int8 parts; with
---data and --bases also scores.npz, the raw scores of every measured case.
+Each RUN is a folder of training.train, or its subfolder `last`. OUT gets weights.safetensors (float16), config.json with the
+recipe, and int8 parts; with --data and --bases also scores.npz, the raw scores of every measured case, and result.json. Choose
+among averages by the figures of dev tasks.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
-from .feed import load_cases, load_encoder, score
+from .feed import load_cases, load_encoder
+from .outputs import measure_reader, summary, write_reader
 from .rows import Form, Rows
-from .transport import pack8, save_parts
 
 
 def mix(runs: dict[Path, float]) -> dict[str, torch.Tensor]:
@@ -41,17 +42,17 @@ def main() -> None:
     args = parser.parse_args()
     recipe = {Path(r.rsplit("=", 1)[0]): float(r.rsplit("=", 1)[1]) for r in args.runs}
     tensors = mix(recipe)
-    args.out.mkdir(parents=True, exist_ok=True)
-    save_file({k: v.half().contiguous() for k, v in tensors.items()}, args.out / "weights.safetensors")
-    save_parts(pack8(tensors), args.out, "int8", 15_500_000)
     config = json.loads((next(iter(recipe)) / "config.json").read_text())
-    (args.out / "config.json").write_text(json.dumps({**config, "soup": {r.name: w for r, w in recipe.items()}}, indent=1))
+    config["soup"] = {(f"{r.parent.name}/last" if r.name == "last" else r.name): share for r, share in recipe.items()}
+    write_reader(args.out, tensors, config)
     if args.data and args.bases:
-        write_scores(args.out, args.data, args.bases)
+        measured = measure(args.out, args.data, args.bases)
+        (args.out / "result.json").write_text(json.dumps({"soup": config["soup"], "measured": measured}, indent=1))
+        print(args.out, config["soup"], summary(measured), flush=True)
 
 
-def write_scores(run: Path, data: Path, bases: Path) -> None:
-    """scores.npz of a run's weights: every measured case, alone and, in layout apart, as packed rows see the state."""
+def measure(run: Path, data: Path, bases: Path) -> dict[str, Any]:
+    """scores.npz of the weights in a folder, and their figures."""
     config = json.loads((run / "config.json").read_text())
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     model, _, tokenizer = load_encoder(bases, config["settings"]["base"])
@@ -61,8 +62,7 @@ def write_scores(run: Path, data: Path, bases: Path) -> None:
     form = config["form"]
     cases, tokens = load_cases(data, bases, config["settings"]["base"], "measured", tokenizer)
     rows = Rows(cases, tokens, Form(form["bos"], form["sep"], form["mask"], form["layout"], form["window"]))
-    layouts = ("apart", "blind") if form["layout"] == "apart" else (form["layout"],)
-    np.savez(run / "scores.npz", **{x: score(model, rows, np.arange(len(cases)), x, device, 32768)[1] for x in layouts})
+    return measure_reader(run, model, rows, device, 32768)
 
 
 if __name__ == "__main__":

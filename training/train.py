@@ -3,8 +3,9 @@
     python -m training.train RUN --data DIR --bases DIR --base mpnet [--layout apart] [--tokens 60e6 | --seconds 60] ...
 
 DIR of --data holds train.npz and measured.npz (training.prepare), that of --bases the base (training.fetch). Writes to RUN:
-metrics.jsonl, scores.npz (raw scores of every measured case), weights.safetensors (float16) with config.json, and last.pt, from
-which --resume goes on. Seeds are fixed; on a GPU sums may differ in their last bits from run to run.
+metrics.jsonl, scores.npz (raw scores of every measured case), weights.safetensors (float16) with config.json and int8 parts,
+result.json, and last.pt, from which --resume goes on; to RUN/last the same of the last averaged weights, since those of the
+lowest dev log loss, which RUN holds, come early. Seeds are fixed; on a GPU sums may differ in their last bits from run to run.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from typing import Any
 import numpy as np
 import torch
 import torch.fx.experimental._config
-from safetensors.torch import save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 from .cases import CaseFile
 from .encoder import Encoder, visibility
-from .feed import load_cases, load_encoder, reversed_scores, score, stream
-from .measure import accuracy, brief
+from .feed import load_cases, load_encoder, score, stream
+from .measure import brief
 from .objective import loss
+from .outputs import measure_reader, summary, write_reader
 from .rows import Form, Ints, Rows
-from .splits import DEV, UNSEEN, read_tasks
-from .transport import pack8, save_parts
+from .splits import DEV, read_tasks
 
 
 @dataclass(frozen=True)
@@ -121,14 +122,12 @@ def train_once(
     save_every: float = 0,
     init: Path | None = None,
 ) -> dict[str, Any]:
-    """Train one reader; returns the last line of metrics.jsonl."""
+    """Train one reader; returns the last line of metrics.jsonl with what was measured of the weights that are kept."""
     run.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(s.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     model, config, tokenizer = load_encoder(bases, s.base)
     if init is not None:
-        from safetensors.torch import load_file
-
         model.load_state_dict({k: v.float() for k, v in load_file(init / "weights.safetensors").items()})
     config["form"] = {"window": s.window, **{k: config["form"][k] for k in ("bos", "sep", "mask")}, "layout": s.layout}
     form = Form(config["form"]["bos"], config["form"]["sep"], config["form"]["mask"], s.layout, s.window, s.longest)
@@ -172,7 +171,7 @@ def train_once(
     saved = time.monotonic()
     next_eval, sums, seen, guess = 1, torch.zeros((), device=device), 0, 0.0
 
-    def report(progress: float, final: bool = False) -> dict[str, Any]:
+    def report(progress: float) -> dict[str, Any]:
         """Measure the averaged weights on dev tasks; keep the best."""
         nonlocal kept, best
         live = [p.detach().clone() for p in trained]
@@ -236,26 +235,20 @@ def train_once(
             torch.save({**state, "progress": (done_tokens, done_rows, step, time.monotonic() - started, best)}, run / "last.pt")
     if device.type == "cuda":
         torch.cuda.synchronize()
-    line = report(1.0, final=True)
-    _put(trained, kept)
-    everything = np.arange(len(measured.cases))
-    arrays = {}
-    for layout in (s.layout, "blind") if s.layout == "apart" else (s.layout,):
-        arrays[layout] = score(model, measured, everything, layout, device, s.batch_tokens)[1]
-    if s.layout == "full":
-        arrays["reversed"] = reversed_scores(model, measured, everything, device, s.batch_tokens)
-    np.savez(run / "scores.npz", **arrays)
-    groups_of = {"dev": DEV, "unseen": UNSEEN}
-    for name, wanted in groups_of.items():
-        line[name] = {layout: accuracy(measured.cases, a, wanted) for layout, a in arrays.items()}
+    line = report(1.0)
     line["kept"] = {"dev_tempered_log_loss": best[0], "progress": best[1]}
-    (run / "result.json").write_text(json.dumps(line, indent=1))
-    weights = {k: v.half().cpu().contiguous() for k, v in model.state_dict().items()}
-    save_file(weights, run / "weights.safetensors")
-    save_parts(pack8(model.state_dict()), run, "int8", 15_500_000)
-    (run / "config.json").write_text(json.dumps({**config, "settings": asdict(s)}, indent=1))
-    print(run.name, {k: line[k] for k in ("dev", "unseen", "kept", "tokens_per_second")}, flush=True)
-    return line
+    config["settings"] = asdict(s)
+    for folder, values in ((run / "last", average), (run, kept)):
+        _put(trained, values)
+        write_reader(folder, model.state_dict(), config)
+        result = {**line, "measured": measure_reader(folder, model, measured, device, s.batch_tokens)}
+        (folder / "result.json").write_text(json.dumps(result, indent=1))
+        print(
+            folder,
+            {**summary(result["measured"]), "kept": line["kept"], "tokens_per_second": line["tokens_per_second"]},
+            flush=True,
+        )
+    return result
 
 
 def compile_ahead(model: Encoder, rows: Rows, index: Ints, s: Settings, device: torch.device) -> None:

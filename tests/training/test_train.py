@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -72,6 +74,34 @@ def test_it_learns_and_writes_what_it_says(trained: tuple[Path, dict[str, float]
     assert lines[-1]["train_loss"] < 0.7 * np.log(4)
     assert last["accuracy"] > 0.6
     assert {"scores.npz", "weights.safetensors", "config.json", "result.json"} <= {p.name for p in run.iterdir()}
+
+
+def test_the_last_weights_are_kept_beside_the_best(trained: tuple[Path, dict[str, float]]) -> None:
+    run, _ = trained
+    for name in ("weights.safetensors", "scores.npz", "config.json", "result.json", "int8.0.safetensors"):
+        assert (run / "last" / name).exists()
+    best, last = (json.loads((folder / "result.json").read_text()) for folder in (run, run / "last"))
+    losses = [json.loads(line)["tempered_log_loss"] for line in (run / "metrics.jsonl").read_text().splitlines()]
+    assert best["kept"]["dev_tempered_log_loss"] == min(losses)
+    for result, loss in ((best, min(losses)), (last, losses[-1])):
+        assert result["measured"]["state_first"]["dev_tempered_log_loss"] == pytest.approx(loss, abs=2e-4)
+
+
+def test_an_average_of_best_and_last_names_both_and_says_its_dev_figures(
+    trained: tuple[Path, dict[str, float]], folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    run, _ = trained
+    command = [sys.executable, "-m", "training.soup", str(tmp_path / "soup"), f"{run}=0.25", f"{run / 'last'}=0.75"]
+    where = ["--data", str(folders[0]), "--bases", str(folders[1])]
+    said = subprocess.run([*command, *where], check=True, cwd=Path(__file__).parents[2], capture_output=True, text=True).stdout
+    assert "dev_accuracy" in said
+    assert "unseen_accuracy" in said
+    result = json.loads((tmp_path / "soup" / "result.json").read_text())
+    assert result["soup"] == {run.name: 0.25, f"{run.name}/last": 0.75}
+    assert result["measured"]["state_first"]["dev"]["accuracy"] > 0.6
+    half, best, last = (load_file(f / "weights.safetensors") for f in (tmp_path / "soup", run, run / "last"))
+    for name, value in half.items():
+        assert torch.allclose(value.float(), 0.25 * best[name].float() + 0.75 * last[name].float(), atol=2e-3)
 
 
 def test_a_resumed_run_goes_on_where_it_stopped(folders: tuple[Path, Path], tmp_path: Path) -> None:
