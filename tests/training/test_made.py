@@ -12,10 +12,11 @@ import pytest
 from oneread.canvas.text import render
 from oneread.questions import Choice, Noul, Request, option_count, validate
 from training.corpus import Example
-from training.made import generate, ham_texts, mail, posts, spam_texts, stories, tone
+from training.made import forums, generate, ham_texts, mail, posts, reviews, spam_texts, stories, tone
 from training.made.spin import spin
 
 SOURCES = (mail.message, posts.post, tone.tone, tone.hurry, stories.story)
+NEWER = (reviews.opinion, reviews.message, forums.sentence)
 
 
 TABLES = {
@@ -38,7 +39,7 @@ def _is_spam(examples: list[Example]) -> bool:
     return list(e.question.options)[e.answer] in {name for name, _ in mail.BINARY["spam"]}
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", SOURCES + NEWER)
 def test_cases_are_valid_and_repeat_with_their_seed(source: Callable[[random.Random], Iterator[Example]]) -> None:
     drawn = _draw(source, 400)
     assert drawn == _draw(source, 400)
@@ -146,7 +147,8 @@ def test_questions_about_one_state_agree() -> None:
     assert min(agreed.values()) > 50
 
 
-def test_spam_tone_and_toxicity_are_nearly_half_of_all_made_cases() -> None:
+def test_spam_tone_toxicity_reviews_and_relevance_are_most_of_all_made_cases() -> None:
     tasks = Counter(e.task.split(":")[1].split("_")[0] for e in generate(6000, 3))
-    share = sum(tasks[k] for k in ("message", "mail", "tone", "hurry", "story", "speech", "post")) / tasks.total()
-    assert 0.4 < share < 0.5
+    named = ("message", "mail", "tone", "hurry", "story", "speech", "post", "forum", "opinion", "mention", "fact")
+    assert 0.6 < sum(tasks[k] for k in named) / tasks.total() < 0.75
+    assert all(tasks[k] > 0.05 * tasks.total() for k in ("fact", "opinion", "mention", "forum", "rule"))
