@@ -26,7 +26,7 @@ RUNS: dict[str, tuple[float, list[str]]] = {
     "second": (0.5, [*COMMON, "--seconds", "235", "--lr", "1.2e-4", "--dropout", "0.15", "--seed", "5"]),
 }
 """The runs whose weights are averaged, with their shares. Seconds are of one H200: 123M and 122M tokens."""
-DRAWS = ["--draws", "1150000", "--times", "2", "--made", "80000"]
+DRAWS = ["--draws", "1200000", "--times", "2", "--made", "150000"]
 SMALL = {
     "long": (0.5, ["--base", "tiny", "--tokens", "2e4"]),
     "short": (0.5, ["--base", "tiny", "--tokens", "1e4", "--seed", "2"]),
@@ -42,7 +42,11 @@ def main() -> None:
     args = parser.parse_args()
     cases, bases, runs = args.work / "cases", args.work / "bases", SMALL if args.small else RUNS
     if not (cases / "measured.npz").exists():
-        step("prepare", args.data, cases, *(["--draws", "400", "--made", "150", "--dev", "20"] if args.small else DRAWS))
+        if args.small:
+            step("prepare", args.data, cases, "--draws", "400", "--made", "150", "--dev", "20")
+        else:
+            step("snippets", args.data, args.work / "more")
+            step("prepare", args.data, cases, "--more", args.work / "more", *DRAWS)
     base = "tiny" if args.small else "mpnet"
     if not (bases / f"{base}.json").exists():
         if args.small:

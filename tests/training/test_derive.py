@@ -1,0 +1,173 @@
+"""Derived and made relevance cases say what passages hold; policies count; reviews agree; records that overlap are left out."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import random
+import re
+from collections import Counter
+from pathlib import Path
+
+from oneread.canvas.text import render
+from oneread.questions import Choice, Noul, Request, Score, option_count, validate
+from training.corpus import Example, parse
+from training.derive import derive
+from training.made import facts, forums, relevance, reviews, rules
+from training.made.spin import spin
+from training.prepare import without_overlap
+from training.splits import DEV, UNSEEN
+
+BRIDGES = [
+    (f"{a} Bridge", f"{b} River") for a, b in itertools.product(("Long", "Old", "Iron", "North"), ("Red", "Blue", "Lost", "Wide"))
+]
+
+
+def _relations() -> list[Example]:
+    """One sentence for each bridge that says what it crosses, and one on its age."""
+    out = []
+    for i, (bridge, river) in enumerate(BRIDGES):
+        name = f"{i} {bridge}".replace("0", "Zero")
+        state = {"text": f"The {name} leads over the {river}.", "subject": name, "object": river}
+        record = {
+            "task": "fewrel_relation",
+            "type": "choice",
+            "instructions": "Relation?",
+            "criteria": {"crosses": None, "mother": None},
+        }
+        out.append(parse({**record, "state": state, "answer": "crosses"}))
+    return out
+
+
+def test_a_derived_passage_is_relevant_only_when_it_names_what_is_asked() -> None:
+    examples = list(derive({"fewrel_relation": _relations()}, 1))
+    assert len(examples) >= 2 * len(BRIDGES) - 4
+    plain = [e for e in examples if isinstance(e.question, Noul) and e.question.yes is None]
+    wordings = {
+        w.format(q=q, p=p) for w in relevance.YES for q in ("question", "query", "request") for p in relevance.PASSAGE_KEYS
+    }
+    seen: Counter[bool] = Counter()
+    for e in plain:
+        text = render(e.state)
+        heads = [n for n in (f"{i} {b}".replace("0", "Zero") for i, (b, _) in enumerate(BRIDGES)) if n in text]
+        answered = len(set(heads)) == 1  # question and passage are about the same bridge
+        yes = render(e.question.instructions) in wordings
+        assert (e.answer == 0) == (answered == yes), (e, heads)
+        seen[answered] += 1
+    assert seen[True] > 3
+    assert seen[False] > 3
+
+
+def test_nothing_is_derived_from_what_is_not_there() -> None:
+    assert list(derive({}, 1)) == []
+    assert list(derive({"cola": _relations()}, 1)) == []
+
+
+def test_relevance_cases_are_valid_and_balanced() -> None:
+    rng = random.Random(3)
+    examples = [e for _ in range(1500) for e in facts.fact(rng)]
+    for e in examples:
+        validate(Request(e.state, {"q": e.question}))
+        assert 0 <= e.answer < option_count(e.question)
+        assert "{" not in (e.state if isinstance(e.state, str) and not e.state.startswith("{") else "")
+    yes = [e.answer == 0 for e in examples if isinstance(e.question, Noul)]
+    assert 0.4 < sum(yes) / len(yes) < 0.6
+
+
+def test_the_fact_that_is_asked_for_is_found_by_its_subject_and_attribute_together() -> None:
+    """Neither the subject nor the attribute alone decides: both stand in many passages that do not answer."""
+    rng = random.Random(1)
+    same_subject, same_attribute = 0, 0
+    for _ in range(600):
+        for e in facts.fact(rng):
+            if isinstance(e.question, Score):
+                same_subject += e.answer == 1
+                same_attribute += e.answer == 0
+    assert same_subject > 20
+    assert same_attribute > 20
+
+
+def test_points_are_what_counting_the_record_gives() -> None:
+    rng = random.Random(7)
+    meaning = {m: f for _, _, facts_ in rules.DOMAINS.values() for f in facts_ for m in f.means.strip("{}").split("|")}
+    counted = 0
+    for _ in range(800):
+        for e in rules.rule(rng):
+            state = e.state
+            if isinstance(state, dict) and len(state) == 1:
+                (state,) = state.values()
+            if e.task != "made:rule_points" or not isinstance(state, dict) or len(state) < 2:
+                continue
+            text = render(e.question.instructions)
+            found = re.findall(r"(?:(Add|Subtract|Plus|\+)\s*(\d)|(?:Add one|One) point) (?:if|when) ([^.]+)\.", text)
+            if not found:
+                continue
+            begun = re.search(r"(?:[Ss]tart (?:at|from)|Begin with) (\d)", text)
+            total = int(begun[1]) if begun else 0
+            for sign, amount, condition in found:
+                fact = meaning[condition]
+                if state[fact.field] == fact.values[0]:
+                    total += (-1 if sign == "Subtract" else 1) * int(amount or 1)
+            cap = re.search(r"At most (\d)", text)
+            assert e.answer == (min(total, int(cap[1])) if cap else total), (text, state)
+            counted += 1
+    assert counted > 100
+
+
+def test_policies_are_valid_and_repeat_with_their_seed() -> None:
+    drawn = [[e for _ in range(300) for e in rules.rule(rng)] for rng in (random.Random(1), random.Random(1), random.Random(2))]
+    assert drawn[0] == drawn[1] != drawn[2]
+    for e in drawn[0]:
+        validate(Request(e.state, {"q": e.question}))
+        assert 0 <= e.answer < option_count(e.question)
+
+
+def test_the_first_matching_rule_wins() -> None:
+    rng = random.Random(8)
+    e = rules.first_match(rng, "ticket", "x", ["a holds", "b holds", "c holds"], [False, True, True])
+    assert isinstance(e.question, Choice)
+    policy = render(e.question.instructions) + render(e.state)
+    action = list(e.question.options)[e.answer]
+    assert re.search(rf"b holds[:,]? {action}|{action} if b holds", policy)
+
+
+def test_questions_about_one_review_agree() -> None:
+    rng = random.Random(2)
+    agreed = 0
+    for source in (reviews.opinion, reviews.message):
+        for _ in range(1500):
+            moods = set()
+            for e in source(rng):
+                if isinstance(e.question, Score):
+                    top = len(e.question.levels) - 1
+                    moods.add("neutral" if 2 * e.answer == top else "positive" if 2 * e.answer > top else "negative")
+                elif e.task == "made:opinion_good" and isinstance(e.question, Noul):
+                    no = e.question.instructions in reviews.NO
+                    moods.add("positive" if (e.answer == 0) != no else "negative")
+            assert len(moods) <= 1
+            agreed += len(moods)
+    assert agreed > 1000
+
+
+def test_a_forum_sentence_that_names_a_group_is_often_harmless() -> None:
+    rng = random.Random(4)
+    named: Counter[str] = Counter()
+    for kind, texts in forums.TEXTS.items():
+        for text in texts:
+            spin(rng, text.replace("{g}", "nuns"))  # every slot is known
+            named[kind] += "{g}" in text
+    assert named["fine"] >= named["hate"] * 0.8
+
+
+def test_a_record_that_shares_eight_words_with_a_held_out_task_is_left_out(tmp_path: Path) -> None:
+    said = "The quick brown fox jumps over the lazy dog in our garden."
+    for task, state in ((UNSEEN[0], {"text": said}), (DEV[0], "Nothing that another record would say in eight words, ever.")):
+        for part in ("train", "test"):
+            (tmp_path / part).mkdir(exist_ok=True)
+            with gzip.open(tmp_path / part / f"{task}.jsonl.gz", "wt") as f:
+                f.write(json.dumps({"state": state}) + "\n")
+    question = Noul("Is it?")
+    kept = Example("cola", question, "The quick brown fox jumps over the fence, they say.", 0)
+    dropped = [Example("cola", question, f"He wrote: {said.upper()}", 0), Example("cola", question, {"a": [f"x {said[:-1]}"]}, 0)]
+    assert without_overlap({"cola": [*dropped, kept]}, tmp_path) == {"cola": [kept]}
