@@ -31,7 +31,7 @@ from onepass_transformers import random_model, two_sweeps  # noqa: E402
 from oneread.engines.base import Read, Slot  # noqa: E402
 from oneread.engines.onepass.engine import OnePassModel  # noqa: E402
 from oneread.engines.onepass.linear import FP8  # noqa: E402
-from oneread.engines.onepass.options import Options  # noqa: E402
+from oneread.engines.onepass.options import Form, Options  # noqa: E402
 from oneread.engines.onepass.packing import pack_reads  # noqa: E402
 from oneread.engines.onepass.prefix import PrefixCache  # noqa: E402
 from oneread.engines.onepass.transfer import Sizes, write_block  # noqa: E402
@@ -40,17 +40,31 @@ ENGINE_ROWS = ("one", "many", "cached", "draws", "two passes", "profile one", "p
 VARIANTS: dict[str, dict[str, Any]] = {
     "no graphs": {"graphs": False},
     "one stream": {"overlap": False},
+    "chained": {"chained": True},
     "experts by torch grouped_mm": {"experts": "grouped"},
     "attention by sdpa with a mask": {"attention": "sdpa"},
     "attention by FlexAttention": {"attention": "flex", "graphs": False},
     "plain torch steps": {"steps": "torch", "attention": "sdpa", "experts": "grouped", "graphs": False},
 }
+LAUNCHES: dict[str, dict[str, Any]] = {
+    "as by default": {},
+    "one stream": {"overlap": False},
+    "chained": {"overlap": False, "chained": True},
+    "chained, 264 ahead": {"overlap": False, "chained": True, "ahead": 264},
+    "chained, 528 ahead": {"overlap": False, "chained": True, "ahead": 528},
+    "chained, all ahead": {"overlap": False, "chained": True, "ahead": 2**20},
+    "chained, dense beside the experts": {"overlap": True, "chained": True},
+}
+"""How one read's kernels are launched, compared in turn in one process."""
 ROWS = {
     "ceilings": ("copy", "bf16 products", "fp8 products"),
     "check": ("bf16", "fp8 weights", "fp8 weights and rows"),
     "bf16": ENGINE_ROWS,
     "fp8": ENGINE_ROWS,
     "variants": tuple(f"{name}, {size}" for name in VARIANTS for size in ("one", "many")),
+    "variants fp8": tuple(f"{name}, {size}" for name in ("one stream", "chained") for size in ("one", "many")),
+    "launches": ("one",),
+    "launches fp8": ("one",),
     "transformers": ("one", "many"),
 }
 KINDS = {
@@ -87,11 +101,13 @@ class Rows:
             return self.transformers(self.count if row == "many" else 1)
         if self.weights is None:
             start = time.perf_counter()
-            form = "fp8" if self.group == "fp8" else "plain"
+            form = self.form()
             self.weights = random_weights(self.config, form, self.device, self.dtype)  # type: ignore[arg-type]
             self.sync()
             print(f"  weights: {time.perf_counter() - start:.1f} s", flush=True)
-        if self.group == "variants":
+        if self.group.startswith("launches"):
+            return self.launches()
+        if self.group.startswith("variants"):
             name, size = row.rsplit(", ", 1)
             return self.uncached(self.engine(**VARIANTS[name]), self.count if size == "many" else 1)
         if row.startswith("profile"):
@@ -104,6 +120,9 @@ class Rows:
             return self.two_passes()
         return self.uncached(self.engine(), self.count if row == "many" else 1)
 
+    def form(self) -> Form:
+        return "fp8" if self.group.endswith("fp8") else "plain"
+
     def options(self, fp8_rows: bool, form: str) -> Options:
         if self.dry:
             return Options(rows=1024, kv_bytes=2**24)
@@ -111,7 +130,7 @@ class Rows:
         return chosen if fp8_rows or form == "plain" else replace(chosen, activations="wide")
 
     def engine(self, cache: bool = False, **changes: Any) -> OnePassModel:
-        options = self.options(True, "fp8" if self.group == "fp8" else "plain")
+        options = self.options(True, self.form())
         if self.dry:
             changes = {}
         made = OnePassModel(self.weights, replace(options, **changes, kv_bytes=options.kv_bytes if cache else 0))
@@ -183,6 +202,20 @@ class Rows:
         made = iter([[self.read() for _ in range(count)] for _ in range(reps + 4)])
         (ms,) = self.medians(lambda: engine.forward(next(made)), reps=reps)
         return self.figures(ms, count, count * (self.prompt + self.canvas))
+
+    def launches(self) -> dict[str, Any]:
+        """One read under each way of launching, and by how much each one's scores differ from the first's."""
+        engines = [self.engine(**changes, rows=2048) for changes in LAUNCHES.values()]
+        same = self.read()
+        scores = [engine.forward([same])[0].scores for engine in engines]
+        made = [[self.read()] for _ in range(len(engines) * (self.reps + 4))]
+        runs = [lambda e=engine: e.forward(made.pop()) for engine in engines]
+        times = dict(zip(LAUNCHES, self.medians(*runs), strict=True))
+        wrong = {n: float(np.abs(s - scores[0]).max()) for n, s in zip(LAUNCHES, scores, strict=True)}
+        note = (
+            ", ".join(f"{name} {ms:.2f}" for name, ms in times.items()) + f"; most that scores differ {max(wrong.values()):.4f}"
+        )
+        return self.figures(times["as by default"], 1, self.prompt + self.canvas, note) | {"times": times, "differ": wrong}
 
     def with_schema(self, schema: np.ndarray) -> list[Read]:
         left = self.prompt - self.schema
@@ -301,7 +334,7 @@ def main() -> None:
                 torch.cuda.reset_peak_memory_stats()
             found = rows.run(row)
             tell(row=row, state="done", seconds=time.perf_counter() - start, **found)
-            print(f"  {args.group}, {row}: {json.dumps(found)[:400]} [{time.perf_counter() - start:.1f} s]", flush=True)
+            print(f"  {args.group}, {row}: {json.dumps(found)[:900]} [{time.perf_counter() - start:.1f} s]", flush=True)
         except Exception as error:
             traceback.print_exc()
             sys.stderr.flush()

@@ -106,6 +106,8 @@ def test_torchs_own_kernels_read_what_the_reference_reads(open_engine: Open, cho
         {"activations": "fp8"},
         {"activations": "fp8", "steps": "triton"},
         {"overlap": True},
+        {"chained": True},
+        {"ahead": 264, "steps": "triton"},
         {"graphs": True},
         {"graphs": True, "experts": "grouped", "attention": "flex"},
     ],

@@ -46,13 +46,15 @@ class Router:
         return x
 
 
-def fused_steps(count: int, block: int = 16, gated: int = 64, swap: bool = False, halve: bool = False, **options: Any) -> Any:
+def fused_steps(
+    count: int, block: int = 16, gated: int = 64, swap: bool = False, shape: dict[str, Any] | None = None, **options: Any
+) -> Any:
     from oneread.engines.onepass.kernels.plan import ExpertTiles
     from oneread.engines.onepass.kernels.steps import FusedSteps
 
     steps = FusedSteps(Options(steps="triton", attention="triton", experts="triton", **options))
     widen = block < 64 and not swap
-    layout = {"widen": widen, "down_widen": widen, "swap": swap, "down_swap": swap, "halve": halve}
+    layout = {"widen": widen, "down_widen": widen, "swap": swap, "down_swap": swap, **(shape or {})}
     tiles = ExpertTiles(block, gated, depth=32, wide=64, down_depth=32, stages=2, **layout)  # type: ignore[arg-type]
     steps.tiles.wide = steps.tiles.fp8 = ((float("inf"), tiles),)
     steps.count = torch.tensor([count], dtype=torch.int32, device=DEVICE)
@@ -99,13 +101,29 @@ def test_experts_give_what_one_after_another_gives(case: str, rows: int, real: i
     assert (steps.totals == 0).all()
 
 
-@pytest.mark.parametrize(("swap", "halve"), [(False, False), (True, False), (False, True)])
+BY_COPY_ENGINE = {"tma": True, "down_tma": True}
+
+
+@pytest.mark.parametrize(
+    ("swap", "shape"),
+    [
+        (False, {}),
+        (True, {}),
+        (False, {"halve": True}),
+        (False, {"group": 3, "down_group": 5}),
+        (False, {"halve": True, "down_group": 8, **BY_COPY_ENGINE}),
+        (True, BY_COPY_ENGINE),
+        (False, {"merge": True}),
+        (True, {"merge": True}),
+        (False, {"merge": True, **BY_COPY_ENGINE}),
+    ],
+)
 @pytest.mark.parametrize(("block", "gated", "inner"), [(64, 64, 128), (16, 128, 192), (32, 128, 320)])
-def test_other_block_shapes_give_the_same(block: int, gated: int, inner: int, swap: bool, halve: bool) -> None:
+def test_other_block_shapes_give_the_same(block: int, gated: int, inner: int, swap: bool, shape: dict[str, Any]) -> None:
     torch.manual_seed(block)
     x, (gate_up, down) = torch.randn(90, HIDDEN, device=DEVICE), stacks(inner)
     layer: Any = Router(torch.ones(EXPERTS, device=DEVICE))
-    steps = fused_steps(90, block, gated, swap, halve)
+    steps = fused_steps(90, block, gated, swap, shape)
     with guarded_memory():
         chosen, shares = steps.route(logits_of("crowded", 90), layer, K)
         out = steps.experts(x, chosen, shares, gate_up, down).view(90, K, HIDDEN).sum(1)
@@ -138,15 +156,16 @@ def test_choices_that_no_router_makes_write_nowhere() -> None:
         steps.experts(torch.randn(5, HIDDEN, device=DEVICE), chosen, torch.ones(5, K, device=DEVICE), gate_up, down)
 
 
+@pytest.mark.parametrize("shape", [{}, BY_COPY_ENGINE], ids=["threads", "copy engine"])
 @pytest.mark.parametrize("swap", [False, True])
 @pytest.mark.parametrize("rows", [1, 37])
-def test_fp8_rows_and_weights(rows: int, swap: bool) -> None:
+def test_fp8_rows_and_weights(rows: int, swap: bool, shape: dict[str, Any]) -> None:
     torch.manual_seed(rows)
     gate_up, down = (Linear(*quantise_rows(part.weight)) for part in stacks())
     assert gate_up.weight.dtype == FP8
     values, scales = quantise_rows(torch.randn(rows, HIDDEN, device=DEVICE))
     layer: Any = Router(torch.ones(EXPERTS, device=DEVICE))
-    steps = fused_steps(rows, swap=swap, activations="fp8")
+    steps = fused_steps(rows, swap=swap, shape=shape, activations="fp8")
     from oneread.engines.onepass.kernels.steps import Quantised
 
     with guarded_memory():
@@ -164,17 +183,38 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny.saved(model, tmp_path_factory.mktemp("kernels"))
 
 
-def engines(folder: Path) -> tuple[OnePassModel, OnePassModel]:
-    from oneread.engines.onepass.kernels.plan import ExpertTiles
+def few_tiles() -> Any:
+    from oneread.engines.onepass.kernels.plan import ExpertTiles, Tiles
 
+    shape = ExpertTiles(16, depth=32, wide=64, down_depth=32, stages=2, widen=True, down_widen=True)
+    return Tiles(wide=((float("inf"), shape),), fp8=((float("inf"), shape),))
+
+
+def engines(folder: Path) -> tuple[OnePassModel, OnePassModel]:
     weights = load_weights(folder, read_config(folder), DEVICE)
     options = Options(rows=512, kv_bytes=2**22)
     fused = OnePassModel(weights, replace(options, steps="triton", attention="triton", experts="triton"))
-    tiles = fused._steps.tiles  # type: ignore[attr-defined]
-    tiles.wide = tiles.fp8 = (
-        (float("inf"), ExpertTiles(16, depth=32, wide=64, down_depth=32, stages=2, widen=True, down_widen=True)),
-    )
+    fused._steps.tiles = few_tiles()  # type: ignore[attr-defined]
     return fused, OnePassModel(weights, options)
+
+
+@pytest.mark.skipif(not CUDA, reason="launches follow one another on a device only")
+@pytest.mark.parametrize("overlap", [False, True])
+@pytest.mark.parametrize("ahead", [0, 7, 2**20])
+def test_chained_kernels_read_what_the_ones_before_wrote(folder: Path, ahead: int, overlap: bool) -> None:
+    weights = load_weights(folder, read_config(folder), DEVICE)
+    fused: dict[str, Any] = {"steps": "triton", "attention": "triton", "experts": "triton", "overlap": overlap}
+    plain = OnePassModel(weights, Options(rows=512, kv_bytes=2**22, **fused))
+    plain._steps.tiles = few_tiles()  # type: ignore[attr-defined]
+    rng = np.random.default_rng(0)
+    reads = [tiny.random_read(rng, p, c) for p, c in [(3, 4), (60, 16), (25, 2)]]
+    want = plain.forward(reads)
+    for graphs in (False, True):
+        chained = OnePassModel(weights, replace(plain.options, chained=True, ahead=ahead, graphs=graphs, warm_rows=()))
+        chained._steps.tiles = few_tiles()  # type: ignore[attr-defined]
+        for _ in range(4):
+            for ours, theirs in zip(chained.forward(reads), want, strict=True):
+                np.testing.assert_allclose(ours.scores, theirs.scores, atol=1e-4)
 
 
 def padded_read(engine: OnePassModel, reads: list[Read]) -> np.ndarray:

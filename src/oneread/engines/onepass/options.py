@@ -24,6 +24,9 @@ class Options:
         activations: FP8 weights times rows kept wide, or times rows rounded to FP8 with a scale each (fused steps only).
         overlap: whether the dense MLP runs beside the experts, on a stream of its own (fused steps on CUDA only), in passes of
             up to `graph_rows` rows: larger ones leave no part of the device idle.
+        chained: whether a fused kernel starts while the one before it drains (fused steps on Hopper or later only).
+        ahead: how many programs of each of the experts' products fetch weights before they wait for the kernel before (only
+            `chained`, in passes of up to `graph_rows` rows). 0 for none.
         graphs: whether passes of up to `graph_rows` rows are replayed as CUDA graphs, padded to a few sizes.
         graph_rows: larger passes keep the device busy long enough to be launched kernel by kernel.
         warm_rows: sizes captured at start, so that no request waits for it.
@@ -36,6 +39,8 @@ class Options:
     experts: Literal["loop", "grouped", "triton"] = "loop"
     activations: Literal["wide", "fp8"] = "wide"
     overlap: bool = False
+    chained: bool = False
+    ahead: int = 0
     graphs: bool = False
     graph_rows: int = 2048
     warm_rows: tuple[int, ...] = (64, 128, 256, 384, 512, 1024)
@@ -49,6 +54,10 @@ class Options:
             raise ValueError("activations='fp8' needs steps='triton' and experts='triton'")
         if self.overlap and not fused:
             raise ValueError("overlap needs steps='triton'")
+        if self.chained and not fused:
+            raise ValueError("chained needs steps='triton'")
+        if self.ahead and not self.chained:
+            raise ValueError("ahead needs chained")
         if self.graphs and (self.experts == "loop" or self.attention == "flex"):
             raise ValueError("graphs need experts and attention that do not wait for the host")
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from .chain import follow, prefetch
 from .norms import gelu
 
 
@@ -25,6 +26,101 @@ def product(rows, weight, acc, fp8: tl.constexpr, widen: tl.constexpr, swap: tl.
     left = weight if swap else rows
     right = rows if swap else weight
     return tl.dot(left, tl.trans(right), acc, input_precision="ieee")
+
+
+@triton.jit
+def spot(tiles: tl.constexpr, group: tl.constexpr):
+    """A program's block of pairs and tile of columns. `group` blocks of pairs take a tile one after another."""
+    program = tl.program_id(0)
+    first = program // (group * tiles) * group
+    inside = program % (group * tiles)
+    blocks = tl.minimum(tl.num_programs(0) // tiles - first, group)
+    return first + inside % blocks, inside // blocks
+
+
+@triton.jit
+def apart(
+    x_at,
+    stack,
+    expert,
+    first,
+    there,
+    hidden: tl.constexpr,
+    inner: tl.constexpr,
+    block: tl.constexpr,
+    gated: tl.constexpr,
+    depth: tl.constexpr,
+    fp8: tl.constexpr,
+    widen: tl.constexpr,
+    swap: tl.constexpr,
+    tma: tl.constexpr,
+):
+    """Rows times gate and rows times up, (block, gated) each, as two products."""
+    deep = tl.arange(0, depth)
+    if not tma:
+        gate_at = stack + there[:, None] * hidden + deep[None, :]
+        up_at = gate_at + inner * hidden
+    gate = tl.zeros((gated, block) if swap else (block, gated), tl.float32)
+    up = tl.zeros((gated, block) if swap else (block, gated), tl.float32)
+    for step in range(0, hidden, depth):
+        if hidden % depth == 0:
+            rows = tl.load(x_at + step)
+        else:
+            inside = (step + deep < hidden)[None, :]
+            rows = tl.load(x_at + step, mask=inside, other=0.0)
+        if tma:
+            gate_part = tl.reshape(stack.load([expert, 0, first, step]), (gated, depth))
+            up_part = tl.reshape(stack.load([expert, 1, first, step]), (gated, depth))
+        elif hidden % depth == 0:
+            gate_part, up_part = tl.load(gate_at + step), tl.load(up_at + step)
+        else:
+            gate_part = tl.load(gate_at + step, mask=inside, other=0.0)
+            up_part = tl.load(up_at + step, mask=inside, other=0.0)
+        gate = product(rows, gate_part, gate, fp8, widen, swap)
+        up = product(rows, up_part, up, fp8, widen, swap)
+    if swap:
+        gate, up = tl.trans(gate), tl.trans(up)
+    return gate, up
+
+
+@triton.jit
+def merged(
+    x_at,
+    stack,
+    expert,
+    first,
+    hidden: tl.constexpr,
+    inner: tl.constexpr,
+    block: tl.constexpr,
+    gated: tl.constexpr,
+    depth: tl.constexpr,
+    fp8: tl.constexpr,
+    widen: tl.constexpr,
+    swap: tl.constexpr,
+    tma: tl.constexpr,
+):
+    """`apart` as one product of twice the width: the matrix unit reads the rows from shared memory once."""
+    deep, line = tl.arange(0, depth), tl.arange(0, 2 * gated)
+    if not tma:
+        column = tl.minimum(first + line % gated, inner - 1) + line // gated * inner
+        w_at = stack + column[:, None] * hidden + deep[None, :]
+    both = tl.zeros((2 * gated, block) if swap else (block, 2 * gated), tl.float32)
+    for step in range(0, hidden, depth):
+        if hidden % depth == 0:
+            rows = tl.load(x_at + step)
+        else:
+            inside = (step + deep < hidden)[None, :]
+            rows = tl.load(x_at + step, mask=inside, other=0.0)
+        if tma:
+            w = tl.reshape(stack.load([expert, 0, first, step]), (2 * gated, depth))
+        elif hidden % depth == 0:
+            w = tl.load(w_at + step)
+        else:
+            w = tl.load(w_at + step, mask=inside, other=0.0)
+        both = product(rows, w, both, fp8, widen, swap)
+    if swap:
+        both = tl.trans(both)
+    return tl.split(tl.permute(tl.reshape(both, (block, 2, gated)), (0, 2, 1)))
 
 
 @triton.jit
@@ -49,6 +145,8 @@ def gate_up_part(
     fp8: tl.constexpr,
     widen: tl.constexpr,
     swap: tl.constexpr,
+    tma: tl.constexpr,
+    merge: tl.constexpr,
 ):
     """`gate_up_kernel` for places `start` onwards and `gated` columns from `first` on."""
     place = start + tl.arange(0, block)
@@ -61,22 +159,13 @@ def gate_up_part(
     there = tl.minimum(column, inner - 1)
     deep = tl.arange(0, depth)
     x_at = x + row[:, None] * hidden + deep[None, :]
-    gate_at = weight + expert.to(tl.int64) * 2 * inner * hidden + there[:, None] * hidden + deep[None, :]
-    up_at = gate_at + inner * hidden
-    gate = tl.zeros((gated, block) if swap else (block, gated), tl.float32)
-    up = tl.zeros((gated, block) if swap else (block, gated), tl.float32)
-    for step in range(0, hidden, depth):
-        if hidden % depth == 0:
-            rows, gate_part, up_part = tl.load(x_at + step), tl.load(gate_at + step), tl.load(up_at + step)
-        else:
-            inside = (step + deep < hidden)[None, :]
-            rows = tl.load(x_at + step, mask=inside, other=0.0)
-            gate_part = tl.load(gate_at + step, mask=inside, other=0.0)
-            up_part = tl.load(up_at + step, mask=inside, other=0.0)
-        gate = product(rows, gate_part, gate, fp8, widen, swap)
-        up = product(rows, up_part, up, fp8, widen, swap)
-    if swap:
-        gate, up = tl.trans(gate), tl.trans(up)
+    stack = weight
+    if not tma:
+        stack += expert.to(tl.int64) * 2 * inner * hidden
+    if merge:
+        gate, up = merged(x_at, stack, expert, first, hidden, inner, block, gated, depth, fp8, widen, swap, tma)
+    else:
+        gate, up = apart(x_at, stack, expert, first, there, hidden, inner, block, gated, depth, fp8, widen, swap, tma)
     if scaled:
         scales = weight_scales + expert * 2 * inner + there
         gate *= tl.load(scales)[None, :]
@@ -98,6 +187,7 @@ def gate_up_kernel(
     x,
     x_scales,
     weight,
+    weight_tail,
     weight_scales,
     order,
     owners,
@@ -115,16 +205,33 @@ def gate_up_kernel(
     widen: tl.constexpr,
     swap: tl.constexpr,
     halve: tl.constexpr,
+    group: tl.constexpr,
+    tma: tl.constexpr,
+    merge: tl.constexpr,
+    ahead: tl.constexpr,
+    chained: tl.constexpr,
 ):
     """out[i] = gelu(x[row] gate^T) * (x[row] up^T) for the pair at place i of the order.
 
     `scaled`: FP8 weights; `fp8`: FP8 rows too. `tail`: the width of the last program of a block of pairs, where `gated` does
     not divide `inner`. `halve`: a block that is at most half full is multiplied as half a block; the rest stays unwritten.
+    `tma`: `weight` and `weight_tail` describe (experts, 2, inner, hidden) in blocks of `gated` or `tail` by `depth`, of gate and
+    up at once if `merge`, which multiplies both as one matrix.
+    `ahead`: so many programs fetch the first bytes of their weights before they wait.
     """
     tiles: tl.constexpr = (inner + gated - 1) // gated
     half: tl.constexpr = block // 2 if halve else block
-    number = tl.program_id(0) // tiles
-    tile = tl.program_id(0) % tiles
+    number, tile = spot(tiles, group)
+    if ahead:
+        size: tl.constexpr = weight.dtype.element_ty.primitive_bitwidth // 8
+        if tl.program_id(0) < ahead:
+            # Written by starts_kernel, two kernels ago; place_kernel, just before, does not touch it. See chain.py.
+            owner = tl.load(owners + number, cache_modifier=".cg")
+            if owner >= 0:
+                line = tl.arange(0, 2 * gated)
+                column = tl.minimum(tile * gated + line % gated, inner - 1) + line // gated * inner
+                prefetch(weight + (owner.to(tl.int64) * 2 * inner + column) * hidden, min(512, hidden * size))
+    follow(chained)
     expert = tl.load(owners + number)
     if expert < 0:
         return
@@ -135,17 +242,17 @@ def gate_up_kernel(
     if tail == gated or tile < tiles - 1:
         if not halve or whole:
             gate_up_part(x, x_scales, weight, weight_scales, order, out, start, end, expert, first,
-                         hidden, inner, k, block, gated, depth, scaled, fp8, widen, swap)
+                         hidden, inner, k, block, gated, depth, scaled, fp8, widen, swap, tma, merge)
         else:
             gate_up_part(x, x_scales, weight, weight_scales, order, out, start, end, expert, first,
-                         hidden, inner, k, half, gated, depth, scaled, fp8, widen, swap)
+                         hidden, inner, k, half, gated, depth, scaled, fp8, widen, swap, tma, merge)
     else:
         if not halve or whole:
-            gate_up_part(x, x_scales, weight, weight_scales, order, out, start, end, expert, first,
-                         hidden, inner, k, block, tail, depth, scaled, fp8, widen, swap)
+            gate_up_part(x, x_scales, weight_tail, weight_scales, order, out, start, end, expert, first,
+                         hidden, inner, k, block, tail, depth, scaled, fp8, widen, swap, tma, merge)
         else:
-            gate_up_part(x, x_scales, weight, weight_scales, order, out, start, end, expert, first,
-                         hidden, inner, k, half, tail, depth, scaled, fp8, widen, swap)
+            gate_up_part(x, x_scales, weight_tail, weight_scales, order, out, start, end, expert, first,
+                         hidden, inner, k, half, tail, depth, scaled, fp8, widen, swap, tma, merge)
     # fmt: on
 
 
@@ -171,6 +278,7 @@ def down_part(
     fp8: tl.constexpr,
     widen: tl.constexpr,
     swap: tl.constexpr,
+    tma: tl.constexpr,
 ):
     """`down_kernel` for places `start` onwards and `wide` columns from `first` on."""
     place = (start + tl.arange(0, block)).to(tl.int64)
@@ -180,11 +288,14 @@ def down_part(
     known = column < hidden
     there = tl.minimum(column, hidden - 1)
     deep = tl.arange(0, depth)
-    x_at = x + place[:, None] * inner + deep[None, :]
-    w_at = weight + (expert.to(tl.int64) * hidden + there[:, None]) * inner + deep[None, :]
+    if not tma:
+        x_at = x + place[:, None] * inner + deep[None, :]
+        w_at = weight + (expert.to(tl.int64) * hidden + there[:, None]) * inner + deep[None, :]
     acc = tl.zeros((wide, block) if swap else (block, wide), tl.float32)
     for step in range(0, inner, depth):
-        if inner % depth == 0:
+        if tma:
+            rows, w = x.load([start, step]), tl.reshape(weight.load([expert, 0, first, step]), (wide, depth))
+        elif inner % depth == 0:
             rows, w = tl.load(x_at + step), tl.load(w_at + step)
         else:
             inside = (step + deep < inner)[None, :]
@@ -206,6 +317,7 @@ def down_part(
 @triton.jit
 def down_kernel(
     x,
+    x_half,
     x_scales,
     weight,
     weight_scales,
@@ -224,12 +336,32 @@ def down_kernel(
     widen: tl.constexpr,
     swap: tl.constexpr,
     halve: tl.constexpr,
+    group: tl.constexpr,
+    tma: tl.constexpr,
+    ahead: tl.constexpr,
+    chained: tl.constexpr,
 ):
-    """out[pair] = share[pair] * (x[i] down^T) for the pair at place i of the order. `halve`: see `gate_up_kernel`."""
+    """out[pair] = share[pair] * (x[i] down^T) for the pair at place i of the order. `halve`: see `gate_up_kernel`.
+
+    `tma`: `x` and `x_half` describe (places, inner) in blocks of `block` or half of it by `depth`, `weight` (experts, 1, hidden,
+    inner) in blocks of `wide` by `depth`. `ahead`: so many programs fetch all their weights before they wait.
+    """
     tiles: tl.constexpr = (hidden + wide - 1) // wide
     half: tl.constexpr = block // 2 if halve else block
-    number = tl.program_id(0) // tiles
-    tile = tl.program_id(0) % tiles
+    number, tile = spot(tiles, group)
+    if ahead:
+        # A tile of weights is one piece of memory.
+        size: tl.constexpr = weight.dtype.element_ty.primitive_bitwidth // 8
+        part: tl.constexpr = wide * inner // 128
+        tl.static_assert(hidden % wide == 0 and part * 128 == wide * inner and part * size % 16 == 0)
+        if tl.program_id(0) < ahead:
+            # Written by starts_kernel: complete since place_kernel ended, which gate_up_kernel waited for before it let this one
+            # start (quantise_places_kernel, where there is one, waits for more). See chain.py.
+            owner = tl.load(owners + number, cache_modifier=".cg")
+            if owner >= 0:
+                tile_at = weight + (owner.to(tl.int64) * hidden + tile * wide) * inner
+                prefetch(tile_at + tl.arange(0, 128) * part, part * size)
+    follow(chained)
     expert = tl.load(owners + number)
     if expert < 0:
         return
@@ -238,8 +370,8 @@ def down_kernel(
     # fmt: off
     if not halve or end - start > half:
         down_part(x, x_scales, weight, weight_scales, order, shares, out, start, end, expert, first,
-                  hidden, inner, block, wide, depth, scaled, fp8, widen, swap)
+                  hidden, inner, block, wide, depth, scaled, fp8, widen, swap, tma)
     else:
-        down_part(x, x_scales, weight, weight_scales, order, shares, out, start, end, expert, first,
-                  hidden, inner, half, wide, depth, scaled, fp8, widen, swap)
+        down_part(x_half, x_scales, weight, weight_scales, order, shares, out, start, end, expert, first,
+                  hidden, inner, half, wide, depth, scaled, fp8, widen, swap, tma)
     # fmt: on

@@ -9,6 +9,8 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from .chain import follow
+
 FP8_MAX = tl.constexpr(448.0)
 
 
@@ -30,8 +32,19 @@ def put(values, out, scales, row, at, columns: tl.constexpr, quantised: tl.const
 
 
 @triton.jit
-def norm_kernel(x, weight, out, scales, epsilon, columns: tl.constexpr, width: tl.constexpr, quantised: tl.constexpr):
+def norm_kernel(
+    x,
+    weight,
+    out,
+    scales,
+    epsilon,
+    columns: tl.constexpr,
+    width: tl.constexpr,
+    quantised: tl.constexpr,
+    chained: tl.constexpr,
+):
     """RMS norm of a row, times a weight."""
+    follow(chained)
     row = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, width)
     inside = at < columns
@@ -41,8 +54,9 @@ def norm_kernel(x, weight, out, scales, epsilon, columns: tl.constexpr, width: t
 
 
 @triton.jit
-def quantise_kernel(x, out, scales, columns: tl.constexpr, width: tl.constexpr):
+def quantise_kernel(x, out, scales, columns: tl.constexpr, width: tl.constexpr, chained: tl.constexpr):
     """A row as FP8 with its own scale."""
+    follow(chained)
     row = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, width)
     v = tl.load(x + row * columns + at, mask=at < columns, other=0.0).to(tl.float32)
@@ -51,9 +65,18 @@ def quantise_kernel(x, out, scales, columns: tl.constexpr, width: tl.constexpr):
 
 @triton.jit
 def quantise_places_kernel(
-    x, out, scales, owners, columns: tl.constexpr, width: tl.constexpr, block: tl.constexpr, lines: tl.constexpr
+    x,
+    out,
+    scales,
+    owners,
+    columns: tl.constexpr,
+    width: tl.constexpr,
+    block: tl.constexpr,
+    lines: tl.constexpr,
+    chained: tl.constexpr,
 ):
     """Some rows of the experts' gated values as FP8 with a scale each; nothing for blocks that no expert owns."""
+    follow(chained)
     first = tl.program_id(0) * lines
     if tl.load(owners + first // block) < 0:
         return
@@ -69,13 +92,17 @@ def quantise_places_kernel(
 
 @triton.jit
 def gelu(x):
-    """gelu_pytorch_tanh: x sigmoid(2 z) = x (1 + tanh z) / 2 with z = sqrt(2 / pi) (x + 0.044715 x^3)."""
-    return x * tl.sigmoid(1.5957691216057308 * (x + 0.044715 * x * x * x))
+    """gelu_pytorch_tanh: x sigmoid(2 z) = x (1 + tanh z) / 2 with z = sqrt(2 / pi) (x + 0.044715 x^3).
+
+    Written as x / (1 + 2 ** y), y = -2 z log2(e): it ends every tile of the experts' first product.
+    """
+    return x / (1.0 + tl.exp2(x * (-2.302208198144325 - 0.1029432395800235 * x * x)))
 
 
 @triton.jit
-def gated_kernel(x, out, scales, columns: tl.constexpr, width: tl.constexpr, quantised: tl.constexpr):
+def gated_kernel(x, out, scales, columns: tl.constexpr, width: tl.constexpr, quantised: tl.constexpr, chained: tl.constexpr):
     """gelu(first half) * second half of a row of 2 * columns."""
+    follow(chained)
     row = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, width)
     inside = at < columns
@@ -104,8 +131,10 @@ def after_attention_kernel(
     root: tl.constexpr,
     dense_quantised: tl.constexpr,
     experts_quantised: tl.constexpr,
+    chained: tl.constexpr,
 ):
     """x + norm(attended), and that sum normed for the dense MLP, for the experts and for the router."""
+    follow(chained)
     row = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, width)
     inside = at < columns
@@ -146,12 +175,14 @@ def after_experts_kernel(
     k: tl.constexpr,
     last: tl.constexpr,
     quantised: tl.constexpr,
+    chained: tl.constexpr,
 ):
     """Sum a row's k expert outputs, add the dense MLP's, norm, add to x, scale by the row's kind; norm for the next layer.
 
     Rows from `count` on are padding: no expert wrote their pairs, so what stands there is not read. It may not be a number,
     and a padding row's value reaches real rows: attention multiplies it by zero.
     """
+    follow(chained)
     row = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, width)
     inside = at < columns

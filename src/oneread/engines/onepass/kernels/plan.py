@@ -22,6 +22,10 @@ class ExpertTiles:
         swap, down_swap: whether weights are the left side of a product: Hopper's matrix unit takes 64 rows or more
             on the left, and a block of few pairs has fewer.
         halve: whether a block that is at most half full, such as an expert's last one, is multiplied as half a block.
+        group, down_group: blocks that stand side by side in the order of programs, over the same columns of weights.
+        merge: whether gate and up are multiplied as one matrix of twice the columns: rows are read from shared memory once.
+        tma, down_tma: whether the card's copy engine loads weights (in the second product the rows too), not each thread
+            its part.
     """
 
     block: int
@@ -38,6 +42,11 @@ class ExpertTiles:
     down_widen: bool = False
     down_swap: bool = False
     halve: bool = False
+    group: int = 1
+    down_group: int = 1
+    merge: bool = False
+    tma: bool = False
+    down_tma: bool = False
 
 
 Classes: TypeAlias = tuple[tuple[float, ExpertTiles], ...]
