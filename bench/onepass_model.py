@@ -126,10 +126,10 @@ def weight_bytes(weights: Weights) -> int:
     return total
 
 
-def active_parameters(config: Config) -> int:
-    """Multiplied weights a row meets, the output matrix apart."""
+def active_parameters(config: Config, layers: int | None = None) -> int:
+    """Multiplied weights a row meets in the first `layers` layers (all by default), the output matrix apart."""
     total = 0
-    for shape in config.layers:
+    for shape in config.layers[:layers]:
         keys = shape.kv_heads * shape.head_dim
         total += config.hidden * (2 * config.heads * shape.head_dim + keys * (2 if shape.kind == "sliding" else 1))
         total += 3 * config.hidden * config.dense + config.hidden * config.experts

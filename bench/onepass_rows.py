@@ -39,7 +39,8 @@ from oneread.engines.onepass.transfer import Sizes, write_block  # noqa: E402
 ENGINE_ROWS = ("one", "many", "cached", "draws", "two passes", "profile one", "profile many", "profile cached")
 VARIANTS: dict[str, dict[str, Any]] = {
     "no graphs": {"graphs": False},
-    "one stream": {"overlap": False},
+    "one stream": {"overlap": "none"},
+    "dense beside the experts": {"overlap": "experts"},
     "chained": {"chained": True},
     "experts by torch grouped_mm": {"experts": "grouped"},
     "attention by sdpa with a mask": {"attention": "sdpa"},
@@ -48,12 +49,14 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 LAUNCHES: dict[str, dict[str, Any]] = {
     "as by default": {},
-    "one stream": {"overlap": False},
-    "chained": {"overlap": False, "chained": True},
-    "chained, 264 ahead": {"overlap": False, "chained": True, "ahead": 264},
-    "chained, 528 ahead": {"overlap": False, "chained": True, "ahead": 528},
-    "chained, all ahead": {"overlap": False, "chained": True, "ahead": 2**20},
-    "chained, dense beside the experts": {"overlap": True, "chained": True},
+    "one stream": {"overlap": "none"},
+    "chained": {"overlap": "none", "chained": True},
+    "chained, 264 ahead": {"overlap": "none", "chained": True, "ahead": 264},
+    "chained, 528 ahead": {"overlap": "none", "chained": True, "ahead": 528},
+    "chained, all ahead": {"overlap": "none", "chained": True, "ahead": 2**20},
+    "chained, dense beside routing": {"overlap": "routing", "chained": True},
+    "chained, dense beside routing, 528 ahead": {"overlap": "routing", "chained": True, "ahead": 528},
+    "chained, dense beside the experts": {"overlap": "experts", "chained": True},
 }
 """How one read's kernels are launched, compared in turn in one process."""
 ROWS = {
@@ -192,7 +195,12 @@ class Rows:
     def figures(self, ms: float, reads: int, rows: int, note: str = "") -> dict[str, Any]:
         """A row of the table, with the bytes and operations that the work needs at least."""
         moved = weight_bytes(self.weights) + rows * self.config.kv_row_bytes(self.weights.embedding.element_size()) * 2
-        operations = 2 * active_parameters(self.config) * rows + 2 * self.config.vocab * self.config.hidden * reads * 4
+        # The last layer's rows are the slots, for which few of its experts are read.
+        slots, last = 4 * reads, len(self.weights.layers) - 1
+        experts = self.weights.layers[last].experts_gate_up.nbytes + self.weights.layers[last].experts_down.nbytes
+        moved -= int(experts * max(0.0, 1 - slots * self.config.experts_per_token / self.config.experts))
+        before, whole = active_parameters(self.config, last), active_parameters(self.config)
+        operations = 2 * (before * rows + (whole - before + self.config.vocab * self.config.hidden) * slots)
         peak = torch.cuda.max_memory_allocated() / 1e9 if self.device.type == "cuda" else None
         rates = {"gbytes_per_s": moved / ms / 1e6, "tflops": operations / ms / 1e9, "peak_gb": peak}
         return {"ms": ms, "decisions_per_s": 1000 * reads / ms, **rates, "note": note}

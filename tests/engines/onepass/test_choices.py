@@ -105,7 +105,7 @@ def test_torchs_own_kernels_read_what_the_reference_reads(open_engine: Open, cho
         {"experts": "triton"},
         {"activations": "fp8"},
         {"activations": "fp8", "steps": "triton"},
-        {"overlap": True},
+        {"overlap": "experts"},
         {"chained": True},
         {"ahead": 264, "steps": "triton"},
         {"graphs": True},

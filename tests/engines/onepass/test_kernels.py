@@ -199,9 +199,9 @@ def engines(folder: Path) -> tuple[OnePassModel, OnePassModel]:
 
 
 @pytest.mark.skipif(not CUDA, reason="launches follow one another on a device only")
-@pytest.mark.parametrize("overlap", [False, True])
+@pytest.mark.parametrize("overlap", ["none", "routing", "experts"])
 @pytest.mark.parametrize("ahead", [0, 7, 2**20])
-def test_chained_kernels_read_what_the_ones_before_wrote(folder: Path, ahead: int, overlap: bool) -> None:
+def test_chained_kernels_read_what_the_ones_before_wrote(folder: Path, ahead: int, overlap: str) -> None:
     weights = load_weights(folder, read_config(folder), DEVICE)
     fused: dict[str, Any] = {"steps": "triton", "attention": "triton", "experts": "triton", "overlap": overlap}
     plain = OnePassModel(weights, Options(rows=512, kv_bytes=2**22, **fused))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from oneread.engines.base import NO_TOKENS, Read, Reading, Slot
+from oneread.engines.onepass.diffusion_gemma import Steps
 from oneread.engines.onepass.engine import OnePassModel
 from oneread.errors import EngineError
 
@@ -49,6 +50,20 @@ def test_ragged_reads_share_a_pass(model: Any, open_engine: Open) -> None:
     rng = np.random.default_rng(1)
     reads = [random_read(rng, p, c) for p, c in [(3, 4), (60, 16), (25, 2), (7, 31), (90, 8)]]
     check(model, reads, open_engine().forward(reads))
+
+
+def test_the_last_layer_computes_only_the_slots(open_engine: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    reads = [random_read(rng, 40, 8, slots=2), random_read(rng, 5, 4, slots=1)]
+    rows: list[int] = []
+    plain = Steps.experts
+    monkeypatch.setattr(Steps, "experts", lambda self, x, *rest: (rows.append(len(x)), plain(self, x, *rest))[1])
+    engine = open_engine()
+    engine.forward(reads)
+    assert rows == [57, 57, 57, 3]
+    rows.clear()
+    engine.forward([replace(reads[0], canvas=NO_TOKENS, slots=())])
+    assert rows == [40, 40, 40], "of a prompt alone, only keys and values are wanted"
 
 
 def test_packed_reads_equal_the_same_reads_one_by_one(open_engine: Open) -> None:

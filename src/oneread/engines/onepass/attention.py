@@ -27,6 +27,10 @@ class Sight:
     key_positions: Tensor
     sees: Tensor
 
+    def of(self, rows: Tensor) -> Sight:
+        """The same rule for some rows alone, int64 (r,)."""
+        return Sight(self.nodes[rows], self.low[rows], self.high[rows], self.key_nodes, self.key_positions, self.sees)
+
     def mask(self, kind: LayerKind) -> Tensor:
         """bool (q, k): whether a row of this kind of layer sees a key."""
         at = self.key_positions

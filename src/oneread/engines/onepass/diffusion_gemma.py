@@ -2,14 +2,15 @@
 
 A row is a token: of a prompt (causal) or of a canvas (sees its whole prompt and its whole canvas). Both kinds go through
 the same weights. What differs is which keys a row sees (packing.py), the norm on a canvas row's embedding, and one scalar
-a layer. So a prompt and a canvas read over it need one sweep of the weights, not a prefill and then a canvas pass.
+a layer. So a prompt and a canvas read over it need one sweep of the weights, not a prefill and then a canvas pass. The last
+layer computes only the rows that are read, a few slots of hundreds of rows.
 
 `forward` is the whole model. The `Steps` it calls are written out below in plain torch; kernels/ has faster twins.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import torch
@@ -102,6 +103,8 @@ class Batch:
     Attributes:
         tokens, positions: int32 (q,). canvas: bool (q,).
         rows: int32 (q,), where each new row's key and value go in the store; key_rows: int32 (k,), where all keys are.
+        wanted: int32 (w,), the rows whose output is used; the last layer computes no others. wanted_count: int32 (1,), how
+            many of them are not padding.
         image_rows, image_values: int64 (i,) and (i, hidden), embeddings that replace those of image placeholders.
         soft: (q, hidden) or None, expected embeddings of the step before (zero on prompt rows); None on a first step.
     """
@@ -112,6 +115,8 @@ class Batch:
     rows: Tensor
     key_rows: Tensor
     sight: Sight
+    wanted: Tensor
+    wanted_count: Tensor
     image_rows: Tensor | None = None
     image_values: Tensor | None = None
     soft: Tensor | None = None
@@ -121,7 +126,7 @@ def forward(weights: Weights, batch: Batch, store: KeyValueStore, steps: Steps) 
     """Run every layer over the rows; their keys and values go into the store.
 
     Returns:
-        (q, hidden), before the final norm.
+        (w, hidden), the wanted rows before the final norm.
     """
     config = weights.config
     steps.begin(config, batch)
@@ -129,6 +134,11 @@ def forward(weights: Weights, batch: Batch, store: KeyValueStore, steps: Steps) 
     h = steps.normed_for(x, weights.layers[0].input_norm, weights.layers[0].qkv)
     for index, layer in enumerate(weights.layers):
         query = steps.query_key_value(steps.linear(h, layer.qkv), layer, store, index, batch)
+        if index + 1 == len(weights.layers):
+            # Nobody sees more of the other rows than the keys and values they have just left.
+            if not len(batch.wanted):
+                return x[:0]
+            x, query, batch = steps.narrow(x, query, layer.shape.kind, batch)
         attended = steps.attention(query, layer.shape, store, index, batch)
         x, for_dense, for_experts, for_router = steps.after_attention(x, steps.linear(attended, layer.output), layer)
         dense = steps.dense(for_dense, layer)
@@ -156,17 +166,28 @@ class Steps:
         """What all layers share: the masks, and the cosines and sines of every row's position."""
         self.epsilon = config.epsilon
         for kind in config.ropes:
-            self.masks[kind] = self.mask(batch.sight, kind)
+            self.look(kind, batch.sight, batch.key_rows)
             angles = batch.positions[:, None].float() * inverse_frequencies(config, kind, batch.positions.device)
             self.turns[kind] = angles.cos()[:, None], angles.sin()[:, None]
 
+    def look(self, kind: LayerKind, sight: Sight, key_rows: Tensor) -> None:
+        """Prepare what `attention` needs of the rule in layers of a kind."""
+        self.masks[kind] = self.mask(sight, kind)
+
     def mask(self, sight: Sight, kind: LayerKind) -> Any:
-        """What `attention` needs of the rule, once a pass."""
         if self.options.attention == "flex":
             from .flex import block_mask
 
             return block_mask(sight, kind)
         return sight.mask(kind)
+
+    def narrow(self, x: Tensor, query: Tensor, kind: LayerKind, batch: Batch) -> tuple[Tensor, Tensor, Batch]:
+        """From here on only the wanted rows: of x, of the queries, and of the rule for layers of one kind."""
+        rows = batch.wanted.long()
+        sight = batch.sight.of(rows)
+        self.look(kind, sight, batch.key_rows)
+        self.count = batch.wanted_count
+        return x[rows], query[rows], replace(batch, canvas=batch.canvas[rows], sight=sight)
 
     def embed(self, weights: Weights, batch: Batch) -> Tensor:
         """Token embeddings times sqrt(hidden). Canvas rows are normed, on later steps with self-conditioning added."""

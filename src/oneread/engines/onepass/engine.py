@@ -200,7 +200,10 @@ class OnePassModel:
             with self._packed([read]) as pack:
                 # The canvas is a pass's last rows; what stands before it is prompt, which takes no part in this.
                 rows = None if soft is None else torch.nn.functional.pad(soft, (0, 0, pack.rows - len(soft), 0))
-                hidden = self._forward(self._transfer(pack, rows))[-len(read.canvas) :]
+                device, canvas = self._transfer(pack, rows), len(read.canvas)
+                device.batch.wanted = torch.arange(pack.rows - canvas, pack.rows, device=self.weights.device)
+                device.batch.wanted_count = torch.full((1,), canvas, dtype=torch.int32, device=self.weights.device)
+                hidden = self._forward(device)
                 weights = self.weights
                 return cap(logits(self._steps.norm(hidden, weights.norm), weights.embedding), weights.config.softcap)
 
@@ -217,7 +220,7 @@ class OnePassModel:
                 rows = torch.zeros(pack.rows, soft.shape[1], dtype=soft.dtype, device=soft.device)
                 rows[torch.from_numpy(pack.slot_rows).long().to(soft.device)] = soft
             device = self._transfer(pack, rows)
-            hidden = self._steps.norm(self._forward(device)[device.slot_rows.long()], weights.norm)
+            hidden = self._steps.norm(self._forward(device), weights.norm)
             block = read_slots(hidden, weights.embedding, device.labels, device.label_slots, weights.config.softcap)
         scores = block.cpu().numpy()
         return _readings(reads, pack, scores[: len(pack.labels)], scores[len(pack.labels) :]), hidden
@@ -259,10 +262,11 @@ class OnePassModel:
 
     def _read(self, device: DeviceBlock) -> Tensor:
         weights = self.weights
-        chosen = self._steps.norm(self._forward(device)[device.slot_rows.long()], weights.norm)
+        chosen = self._steps.norm(self._forward(device), weights.norm)
         return read_slots(chosen, weights.embedding, device.labels, device.label_slots, weights.config.softcap)
 
     def _forward(self, device: DeviceBlock) -> Tensor:
+        """(wanted rows, hidden), before the final norm."""
         self._steps.count = device.count
         return forward(self.weights, device.batch, self.store, self._steps)
 

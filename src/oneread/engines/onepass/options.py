@@ -22,8 +22,8 @@ class Options:
         attention: torch's with an explicit mask, FlexAttention with a block mask, or the Triton kernel (fused steps only).
         experts: one after another, torch's grouped products (plain weights only), or the Triton kernel (fused steps only).
         activations: FP8 weights times rows kept wide, or times rows rounded to FP8 with a scale each (fused steps only).
-        overlap: whether the dense MLP runs beside the experts, on a stream of its own (fused steps on CUDA only), in passes of
-            up to `graph_rows` rows: larger ones leave no part of the device idle.
+        overlap: what the dense MLP runs beside, on a stream of its own (fused steps on CUDA only), in passes of up to
+            `graph_rows` rows: larger ones leave no part of the device idle.
         chained: whether a fused kernel starts while the one before it drains (fused steps on Hopper or later only).
         ahead: how many programs of each of the experts' products fetch weights before they wait for the kernel before (only
             `chained`, in passes of up to `graph_rows` rows). 0 for none.
@@ -38,7 +38,7 @@ class Options:
     attention: Literal["sdpa", "flex", "triton"] = "sdpa"
     experts: Literal["loop", "grouped", "triton"] = "loop"
     activations: Literal["wide", "fp8"] = "wide"
-    overlap: bool = False
+    overlap: Literal["none", "routing", "experts"] = "none"
     chained: bool = False
     ahead: int = 0
     graphs: bool = False
@@ -52,7 +52,7 @@ class Options:
                 raise ValueError(f"{name}='triton' needs steps='triton'")
         if self.activations == "fp8" and not (fused and self.experts == "triton"):
             raise ValueError("activations='fp8' needs steps='triton' and experts='triton'")
-        if self.overlap and not fused:
+        if self.overlap != "none" and not fused:
             raise ValueError("overlap needs steps='triton'")
         if self.chained and not fused:
             raise ValueError("chained needs steps='triton'")
@@ -68,4 +68,4 @@ class Options:
             return cls(rows, kv_bytes, steps="triton", attention="triton", experts="loop")
         activations: Literal["wide", "fp8"] = "fp8" if form == "fp8" else "wide"
         fused = cls(rows, kv_bytes, steps="triton", attention="triton", experts="triton", activations=activations)
-        return replace(fused, overlap=True, graphs=True)
+        return replace(fused, overlap="routing", graphs=True)

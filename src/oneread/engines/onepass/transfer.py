@@ -35,8 +35,14 @@ class Sizes:
     @property
     def words(self) -> int:
         """int32 numbers of the block."""
-        table = -(-self.nodes * self.nodes // 4)
-        return 1 + 7 * self.rows + 3 * (self.rows + self.past) + self.slots + 2 * self.labels + table
+        keys, table = self.rows + self.past, -(-self.nodes * self.nodes // 4)
+        parts = (2, *[self.rows] * len(_QUERY), *[keys] * len(_KEY), self.slots, self.labels, self.labels, table)
+        return sum(map(_aligned, parts))
+
+
+def _aligned(words: int) -> int:
+    """Parts begin at multiples of 16 bytes: kernels are compiled once more for a part that does not."""
+    return -(-words // 4) * 4
 
 
 def write_block(pack: Pack, sizes: Sizes, trash: int, block: Ints) -> None:
@@ -48,29 +54,29 @@ def write_block(pack: Pack, sizes: Sizes, trash: int, block: Ints) -> None:
     own = Sizes.of(pack)
     padded = own.rows < sizes.rows or own.past < sizes.past
     assert sizes.nodes > own.nodes or not padded, "padding needs a node"
-    at = 1
-    block[0] = own.rows
+    block[:2] = own.rows, own.slots
+    at = _aligned(2)
 
-    def put(values: Ints | None, size: int, fill: int) -> None:
+    def put(fill: int, *parts: tuple[Ints, int]) -> None:
+        """Parts side by side, each filled up to a size."""
         nonlocal at
-        count = 0 if values is None else len(values)
-        if values is not None:
-            block[at : at + count] = values
-        block[at + count : at + size] = fill
-        at += size
+        here = at
+        for values, size in parts:
+            block[here : here + len(values)] = values
+            block[here + len(values) : here + size] = fill
+            here += size
+        at += _aligned(here - at)
 
     pad = own.nodes
     fills = {"nodes": pad, "key_nodes": pad, "high": NO_LIMIT, "rows": trash, "key_rows": trash}
     for name in _QUERY:
         values = pack.key_rows[own.past :] if name == "rows" else getattr(pack, name)
-        put(values, sizes.rows, fills.get(name, 0))
+        put(fills.get(name, 0), (values, sizes.rows))
     for name in _KEY:
         values = getattr(pack, name)
-        put(values[: own.past], sizes.past, fills.get(name, 0))
-        put(values[own.past :], sizes.rows, fills.get(name, 0))
-    put(pack.slot_rows, sizes.slots, 0)
-    put(pack.labels, sizes.labels, 0)
-    put(pack.label_slots, sizes.labels, 0)
+        put(fills.get(name, 0), (values[: own.past], sizes.past), (values[own.past :], sizes.rows))
+    for values, size in ((pack.slot_rows, sizes.slots), (pack.labels, sizes.labels), (pack.label_slots, sizes.labels)):
+        put(0, (values, size))
     table = np.zeros((sizes.nodes, sizes.nodes), np.uint8)
     table[: own.nodes, : own.nodes] = pack.sees
     if sizes.nodes > pad:
@@ -86,24 +92,25 @@ class DeviceBlock:
 
     count: Tensor
     batch: Batch
-    slot_rows: Tensor
     labels: Tensor
     label_slots: Tensor
 
 
 def read_block(block: Tensor, sizes: Sizes) -> DeviceBlock:
-    """Name the parts of a device block. Nothing is copied but the canvas flags."""
-    at = 1
+    """Name the parts of a device block. Nothing is copied but the canvas flags. The wanted rows are those of the slots."""
+    at = _aligned(2)
 
     def take(size: int) -> Tensor:
         nonlocal at
-        at += size
-        return block[at - size : at]
+        part = block[at : at + size]
+        at += _aligned(size)
+        return part
 
     query = {name: take(sizes.rows) for name in _QUERY}
     key = {name: take(sizes.rows + sizes.past) for name in _KEY}
     slot_rows, labels, label_slots = take(sizes.slots), take(sizes.labels), take(sizes.labels)
     table = block[at : sizes.words].view(torch.uint8)[: sizes.nodes**2].view(sizes.nodes, sizes.nodes)
     sight = Sight(query["nodes"], query["low"], query["high"], key["key_nodes"], key["key_positions"], table)
-    batch = Batch(query["tokens"], query["positions"], query["canvas"].bool(), query["rows"], key["key_rows"], sight)
-    return DeviceBlock(block[:1], batch, slot_rows, labels, label_slots)
+    canvas, wanted = query["canvas"].bool(), (slot_rows, block[1:2])
+    batch = Batch(query["tokens"], query["positions"], canvas, query["rows"], key["key_rows"], sight, *wanted)
+    return DeviceBlock(block[:1], batch, labels, label_slots)

@@ -60,9 +60,9 @@ WIDE: Classes = (
 )
 FP8_ROWS: Classes = (
     (8, ExpertTiles(16, depth=256, stages=5, wide=64, down_stages=6, swap=True, down_swap=True)),
-    (26, ExpertTiles(32, depth=128, stages=5, down_stages=3, swap=True, down_swap=True)),
-    (350, ExpertTiles(64, depth=128, down_warps=8, down_stages=6)),
-    (float("inf"), ExpertTiles(128, depth=128, warps=8, stages=3, wide=256, down_warps=8, halve=True)),
+    (26, ExpertTiles(32, depth=128, stages=5, down_depth=128, down_warps=8, down_stages=3, swap=True, down_swap=True)),
+    (130, ExpertTiles(64, depth=128, down_warps=8, down_stages=6)),
+    (float("inf"), ExpertTiles(128, gated=128, depth=128, warps=8, down_warps=8, down_stages=6, halve=True)),
 )
 
 
@@ -78,7 +78,7 @@ class AttentionTiles:
 
 
 FEW_ROWS: dict[LayerKind, AttentionTiles] = {"sliding": AttentionTiles(32, 32, 4), "full": AttentionTiles(8, 32, 8)}
-MANY_ROWS: dict[LayerKind, AttentionTiles] = {"sliding": AttentionTiles(64, 64, 8), "full": AttentionTiles(8, 32, 8)}
+MANY_ROWS: dict[LayerKind, AttentionTiles] = {"sliding": AttentionTiles(32, 32, 4), "full": AttentionTiles(8, 32, 8)}
 
 
 @dataclass(slots=True)

@@ -40,6 +40,7 @@ def visits_kernel(
     views,
     block: tl.constexpr,
     key_block: tl.constexpr,
+    span: tl.constexpr,
     sliding: tl.constexpr,
 ):
     """For one block of rows: how many blocks of keys any of them sees, and for each of those, in order, its keys' rows in the
@@ -53,18 +54,21 @@ def visits_kernel(
     blocks = (keys + key_block - 1) // key_block
     column = tl.arange(0, key_block)
     found = 0
-    for index in range(blocks):
-        key = index * key_block + column
+    # `span` blocks of keys at a time: one after another, a pass of many keys would wait for as many loads.
+    for base in range(0, blocks, span):
+        key = base * key_block + tl.arange(0, span * key_block)
         known = key < keys
         key_node = tl.load(key_nodes + key, mask=known, other=0)
         key_position = tl.load(key_positions + key, mask=known, other=2**30 + 1)
         allowed = seen(node, low, high, key_node, key_position, sees, nodes, sliding)
-        view = tl.sum(allowed.to(tl.int64) << column[None, :].to(tl.int64), 1)
-        # What nobody sees is overwritten by the next block.
-        at = number.to(tl.int64) * blocks + found
-        tl.store(views + at * block + tl.arange(0, block), view)
-        tl.store(sources + at * key_block + column, tl.load(key_rows + key, mask=known, other=0))
-        found += tl.where(tl.max((view != 0).to(tl.int32), 0) > 0, 1, 0)
+        bits = tl.reshape(allowed.to(tl.int64), (block, span, key_block)) << column[None, None, :].to(tl.int64)
+        view = tl.sum(bits, 2)
+        visited = tl.max((view != 0).to(tl.int32), 0)
+        at = number.to(tl.int64) * blocks + found + tl.cumsum(visited, 0) - visited
+        tl.store(views + at[None, :] * block + tl.arange(0, block)[:, None], view, mask=visited[None, :] != 0)
+        source = tl.reshape(tl.load(key_rows + key, mask=known, other=0), (span, key_block))
+        tl.store(sources + at[:, None] * key_block + column[None, :], source, mask=visited[:, None] != 0)
+        found += tl.sum(visited, 0)
     tl.store(counts + number, found)
 
 

@@ -11,6 +11,7 @@ import triton
 from torch import Tensor
 from triton.tools.tensor_descriptor import TensorDescriptor
 
+from ..attention import Sight
 from ..config import Config, LayerKind, LayerShape
 from ..diffusion_gemma import Batch, Layer, Steps, inverse_frequencies
 from ..linear import FP8, Linear
@@ -73,43 +74,47 @@ class FusedSteps(Steps):
 
     def begin(self, config: Config, batch: Batch) -> None:
         self.epsilon = config.epsilon
-        device, sights = batch.tokens.device, batch.sight
-        rows, keys = len(batch.tokens), len(batch.key_rows)
-        self.overlaps = self.options.overlap and device.type == "cuda" and rows <= self.options.graph_rows
+        device, rows = batch.tokens.device, len(batch.tokens)
+        self.overlaps = self.options.overlap != "none" and device.type == "cuda" and rows <= self.options.graph_rows
         if self.overlaps and self.side is None:
             self.side = torch.cuda.Stream(device)
         for kind in config.ropes:
             if kind not in self.frequencies:
                 self.frequencies[kind] = inverse_frequencies(config, kind, device)
-            if self.options.attention != "triton":
-                self.masks[kind] = self.mask(sights, kind)
-                continue
-            t = self.tiles.attention(kind, rows)
-            blocks, key_blocks = triton.cdiv(rows, t.rows), triton.cdiv(keys, t.keys)
-            counts = torch.empty(blocks, dtype=torch.int32, device=device)
-            sources = torch.empty((blocks, key_blocks, t.keys), dtype=torch.int32, device=device)
-            views = torch.empty((blocks, key_blocks, t.rows), dtype=torch.int64, device=device)
-            sight.visits_kernel[(blocks,)](
-                sights.nodes,
-                sights.low,
-                sights.high,
-                batch.key_rows,
-                sights.key_nodes,
-                sights.key_positions,
-                sights.sees,
-                len(sights.sees),
-                rows,
-                keys,
-                counts,
-                sources,
-                views,
-                block=t.rows,
-                key_block=t.keys,
-                sliding=kind == "sliding",
-            )
-            self.visits[kind] = Visits(counts, sources, views)
+            self.look(kind, batch.sight, batch.key_rows)
         if not len(self.totals):
             self.totals = torch.zeros(config.experts, dtype=torch.int32, device=device)
+
+    def look(self, kind: LayerKind, sights: Sight, key_rows: Tensor) -> None:
+        if self.options.attention != "triton":
+            Steps.look(self, kind, sights, key_rows)
+            return
+        rows, keys, device = len(sights.nodes), len(key_rows), key_rows.device
+        t = self.tiles.attention(kind, rows)
+        blocks, key_blocks = triton.cdiv(rows, t.rows), triton.cdiv(keys, t.keys)
+        counts = torch.empty(blocks, dtype=torch.int32, device=device)
+        sources = torch.empty((blocks, key_blocks, t.keys), dtype=torch.int32, device=device)
+        views = torch.empty((blocks, key_blocks, t.rows), dtype=torch.int64, device=device)
+        sight.visits_kernel[(blocks,)](
+            sights.nodes,
+            sights.low,
+            sights.high,
+            key_rows,
+            sights.key_nodes,
+            sights.key_positions,
+            sights.sees,
+            len(sights.sees),
+            rows,
+            keys,
+            counts,
+            sources,
+            views,
+            block=t.rows,
+            key_block=t.keys,
+            span=min(max(1, 4096 // (t.rows * t.keys)), triton.next_power_of_2(key_blocks)),
+            sliding=kind == "sliding",
+        )
+        self.visits[kind] = Visits(counts, sources, views)
 
     def norm(self, x: Tensor, weight: Tensor | None) -> Tensor:
         if weight is None:
@@ -134,9 +139,9 @@ class FusedSteps(Steps):
         )
 
     def dense(self, x: Any, layer: Layer) -> Tensor:
-        """With `Options.overlap` on a stream of its own; `after_experts` waits for it.
+        """With `Options.overlap` on a stream of its own, until `_join`.
 
-        Tensors that the two streams share live until that wait or longer, so their memory is not given away too early.
+        Tensors that the two streams share live until then or longer, so their memory is not given away too early.
         """
         if not self.overlaps:
             return Steps.dense(self, x, layer)
@@ -262,7 +267,8 @@ class FusedSteps(Steps):
         rows, k = chosen.shape
         tiles = self.tiles.experts(rows, k, len(gate_up.weight), isinstance(x, Quantised))
         order = self.sort_pairs(chosen, len(gate_up.weight), tiles.block)
-        between: Any = self.gate_up(x, order, k, gate_up, tiles)
+        joined = self._join("routing")
+        between: Any = self.gate_up(x, order, k, gate_up, tiles, joined)
         if isinstance(x, Quantised):
             between = self.quantise_places(between, order, tiles.block)
         return self.down(between, order, shares, down, tiles)
@@ -280,8 +286,8 @@ class FusedSteps(Steps):
         routing.place_kernel[(triton.cdiv(pairs, 256),)](chosen, ends, order, pairs, len(order), experts, 256, **chain)
         return Order(order, owners, ends)
 
-    def gate_up(self, x: Any, order: Order, k: int, weight: Linear, t: ExpertTiles) -> Tensor:
-        """gelu(gate) * up of every place of the order, (places, inner)."""
+    def gate_up(self, x: Any, order: Order, k: int, weight: Linear, t: ExpertTiles, joined: bool = False) -> Tensor:
+        """gelu(gate) * up of every place of the order, (places, inner). `joined`: see `_chain`."""
         fp8, scaled = isinstance(x, Quantised), weight.weight.dtype == FP8
         values, scales = (x.values, x.scales) if isinstance(x, Quantised) else (x, x)
         inner, device = weight.outputs // 2, values.device
@@ -318,10 +324,10 @@ class FusedSteps(Steps):
             group=t.group,
             tma=t.tma,
             merge=t.merge,
-            ahead=self._ahead(values, len(values), t.tma),
+            ahead=0 if joined else self._ahead(values, len(values), t.tma),
             num_warps=t.warps,
             num_stages=t.stages,
-            **self._chain(values),
+            **self._chain(values, joined),
         )
         return out
 
@@ -376,9 +382,7 @@ class FusedSteps(Steps):
     def after_experts(
         self, x: Tensor, dense: Tensor, mixed: Tensor, layer: Layer, batch: Batch, following: Layer | None
     ) -> tuple[Tensor, Any]:
-        joined = self.overlaps
-        if joined:
-            torch.cuda.current_stream(self.side.device).wait_stream(self.side)
+        joined = self._join("experts")
         columns = x.shape[-1]
         quantised = following is not None and self._quantises(following.qkv)
         x_out = torch.empty_like(x)
@@ -408,6 +412,13 @@ class FusedSteps(Steps):
             **self._chain(x, joined),
         )
         return x_out, Quantised(h, scales) if quantised else h
+
+    def _join(self, overlap: str) -> bool:
+        """Wait for the stream of its own here, if this is where this overlap ends, and say so."""
+        if not (self.overlaps and self.options.overlap == overlap):
+            return False
+        torch.cuda.current_stream(self.side.device).wait_stream(self.side)
+        return True
 
     def _chain(self, x: Tensor, joined: bool = False) -> dict[str, Any]:
         """How kernels are launched; see chain.py. One that has just `joined` two streams waits for both before it starts."""
