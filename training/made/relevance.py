@@ -13,7 +13,7 @@ from ..corpus import Example
 from .ask import Label, choice
 
 YES = (
-    "Is the {p} relevant to the {q}?", "Does this {p} contain the answer to the {q}?", "Does the {p} say what the {q} asks for?", "Would someone who asked this be helped by the {p}?",
+    "Has this {p} the relevant information for the {q}?", "Does this {p} contain the answer to the {q}?", "Does the {p} say what the {q} asks for?", "Would someone who asked this be helped by the {p}?",
     "Can the {q} be answered from this {p} alone?", "Is the answer in the {p}?", "The {p} holds the answer to the {q}.", "Should this {p} be kept as evidence for answering the {q}?",
     "Is the {q} answered here?", "relevant", "answers_question", "Does the {p} give the information that is asked for?", "Is this a {p} you would cite in the answer?",
     "Should a search for this {q} return the {p}?", "Does reading the {p} settle the {q}?", "Judge relevance: is the {p} of use for the {q}?", "Is what the {q} wants to know stated?",

@@ -176,7 +176,10 @@ def review_text(rng: random.Random, kind: str, mood: str, size: int) -> tuple[st
     verdicts = MIXED if mood == "neutral" else GOOD if good else BAD
     verdict = _fill(rng, rng.choice(verdicts), x)
     if size == 1:
-        return verdict, said
+        if mood == "neutral" or rng.random() < 0.5:
+            return verdict, said
+        which = rng.randrange(len(aspects))
+        return _aspect(rng, kind, which, good, x), {aspects[which][0]: good}
     chosen = rng.sample(range(len(aspects)), min(len(aspects), rng.randint(1, 3 if size < 6 else 4)))
     opinions: list[str] = []
     for i, which in enumerate(chosen):
