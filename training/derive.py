@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from oneread.canvas.text import render
-from oneread.questions import Choice, Content, Noul
+from oneread.questions import Choice, Content, Noul, Score
 
 from .augment import MEANINGLESS
 from .corpus import Example
@@ -253,30 +253,36 @@ def from_facts(rng: random.Random, records: Sequence[Example]) -> Iterator[Examp
 
 
 def from_answers(rng: random.Random, records: Sequence[Example]) -> Iterator[Example]:
-    """Questions with judged passages (a relevance task that is trained on): which passage, and how relevant."""
+    """Questions with judged passages: each pair in four other wordings, and which of a question's passages answers it.
+
+    The wordings of the records themselves are not used, as a task that is held out has the same.
+    """
+    task = "derived:answer_passage"
     judged_as: dict[str, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
     for e in records:
         parts = fields(e.state)
         q, p = first(parts, "question", "query"), first(parts, "passage", "context", "text", "document", "answer", "sentence")
-        text = render(e.question.instructions).lower()
-        if (
-            q
-            and p
-            and isinstance(e.question, Noul)
-            and e.question.yes is None
-            and not re.search("useless|irrelevant|fail|not |unrelated|miss", text)
-        ):
-            judged_as[q][e.answer].append(p)
+        if not (q and p) or isinstance(e.question, Score):
+            continue
+        if isinstance(e.question, Choice):
+            name, text = list(e.question.options.items())[e.answer]
+            relevant = not re.search("not|irrelevant|drop", f"{name} {text if MEANINGLESS.match(name) else ''}", re.I)
+        else:
+            relevant = (e.answer == 0) != bool(re.search("useless|dropped", render(e.question.instructions)))
+        judged_as[q][0 if relevant else 1].append(p)
     for q, (right, wrong) in judged_as.items():
+        for p, grade in [(p, 2) for p in right] + [(p, 1) for p in wrong if p not in right]:
+            for _ in range(4):
+                yield judged(rng, task, q, p, grade)
         for p in right:
-            yield from cases(rng, "derived:answer_passage", q, p, [w for w in wrong if w not in right], [])
+            yield from cases(rng, task, q, p, [w for w in wrong if w not in right], [])
 
 
 def derive(corpus: Mapping[str, Sequence[Example]], seed: int, share: float = 1.0) -> Iterator[Example]:
     """Cases from the records of `corpus`, task name -> examples; tasks that are not in it give none.
 
     Args:
-        share: how many of the usual number (about 35,000) of cases.
+        share: how many of the usual number (about 40,000) of cases.
     """
     rng = random.Random(f"{seed} derive")
 

@@ -69,8 +69,8 @@ class Settings:
 
 EASY = (
     "made:ticket", "made:log", "made:intent", "made:message", "made:mail", "made:speech", "made:tone", "made:story", "made:post",
-    "made:opinion", "made:mention", "made:forum", "made:review", "made:order", "made:incident", "made:commit", "made:failure", "clinc", "newsgroups20",
-    "iflytek", "tnews", "goemotions", "sgd_", "fewrel", "pros_or_cons", "shopping_reviews",
+    "made:opinion", "made:mention", "made:forum", "made:review", "made:order", "made:incident", "made:commit", "made:failure",
+    "clinc", "newsgroups20", "iflytek", "tnews", "goemotions", "sgd_", "fewrel", "pros_or_cons", "shopping_reviews",
 )  # fmt: skip
 """Tasks whose answer can be read off the words: what a fresh head learns first."""
 

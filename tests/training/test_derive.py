@@ -59,6 +59,33 @@ def test_a_derived_passage_is_relevant_only_when_it_names_what_is_asked() -> Non
     assert seen[False] > 3
 
 
+def test_judged_passages_keep_their_judgement_in_other_words() -> None:
+    good, bad = "Rain fell in Oslo on Monday.", "Oslo is in the north."
+    asked = {
+        "Is the passage useless for the question?": (None, True, False),
+        "Does the passage answer the question?": (None, False, True),
+        "Keep or drop?": ({"keep": None, "drop": None}, "drop", "keep"),
+        "Which?": ({"A": "irrelevant", "B": "relevant"}, "A", "B"),
+    }
+    for ask, (criteria, of_bad, of_good) in asked.items():
+        kind = "choice" if criteria else "noul"
+        record = {"task": "t", "type": kind, "instructions": ask, "criteria": criteria}
+        records = [
+            parse({**record, "state": {"question": "When did it rain in Oslo?", "passage": p}, "answer": a})
+            for p, a in ((good, of_good), (bad, of_bad))
+        ]
+        examples = list(derive({"trecqa_answer_relevance": records}, 2))
+        assert len(examples) >= 8
+        scores = [e for e in examples if isinstance(e.question, Score)]
+        assert all(e.answer == (2 if good in render(e.state) else 1) for e in scores)
+        assert not any(render(e.question.instructions) == ask for e in examples)
+        plain = [e for e in examples if isinstance(e.question, Noul) and e.question.yes is None]
+        wordings = {
+            w.format(q=q, p=p) for w in relevance.YES for q in ("question", "query", "request") for p in relevance.PASSAGE_KEYS
+        }
+        assert all((e.answer == 0) == ((good in render(e.state)) == (e.question.instructions in wordings)) for e in plain)
+
+
 def test_nothing_is_derived_from_what_is_not_there() -> None:
     assert list(derive({}, 1)) == []
     assert list(derive({"cola": _relations()}, 1)) == []
