@@ -81,6 +81,8 @@ class CaseWriter:
     def add(self, task: str, kind: str, head: str, state: str, options: Sequence[str], target: Sequence[float]) -> None:
         if len(options) != len(target) or len(options) < 2:
             raise ValueError(f"{task}: {len(options)} options for {len(target)} targets")
+        if abs(sum(target) - 1) > 1e-3:
+            raise ValueError(f"{task}: the target sums to {sum(target):.3f}, not 1")
         t = self._tasks.setdefault(task, len(self._tasks))
         self._rows.append((t, TYPES.index(kind), self._text(head), self._text(state)))
         self._options += [self._text(o) for o in options]

@@ -116,6 +116,7 @@ def write_training(
             for k in list(pools[o])[:12]
             if k not in pools[t]
         ]
+        strangers = list(dict.fromkeys(strangers))  # two options of one name would be one
         order = rng.sample(examples, len(examples))
         for i in range(share.get(t, 0)):
             e = order[i % len(order)]

@@ -108,3 +108,8 @@ def test_quotas_share_out_by_group_and_never_ask_for_more_than_there_is() -> Non
 def test_held_out_tasks_are_enough_and_apart() -> None:
     assert len(set(UNSEEN)) >= 20
     assert not set(UNSEEN) & set(DEV)
+
+
+def test_a_target_that_does_not_sum_to_one_is_refused() -> None:
+    with pytest.raises(ValueError, match="sums to 0.030"):
+        CaseWriter().add("t", "choice", "which", "state", ["a", "b", "c"], [0.01, 0.01, 0.01])
