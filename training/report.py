@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from oneread.calibration.priors import RULES
+
 from .cases import TYPES, CaseFile
 from .measure import Floats, Ints, ece, outcomes, probabilities
 from .splits import DEV, UNSEEN, read_tasks
@@ -120,6 +122,10 @@ def main() -> None:
         "after": {k: groups(cases, scores, t, names, i) for k, i in parts.items()},
     }
     result["ece_raw"] = {k: groups(cases, scores, one, names, i)["all"]["ece"] for k, i in parts.items()}
+    count = np.diff(cases.starts)
+    for name, rule in RULES.items():  # what temperatures without labels would have given
+        by_rule = np.array([rule.temperature(int(n)) for n in count], np.float32)
+        result[f"ece_rule_{name}"] = {k: groups(cases, scores, by_rule, names, i)["all"]["ece"] for k, i in parts.items()}
     if "blind" in z and main_name == "apart":
         a, b = probabilities(cases, scores, t), probabilities(cases, z["blind"], t)
         gap = np.nan_to_num(np.abs(a - b))
