@@ -66,7 +66,7 @@ def test_all_but_the_slots_stays_pinned(model: Any, open_engine: Open) -> None:
 
 
 def test_a_reading_of_several_steps_depends_on_nothing_beside_it(open_engine: Open) -> None:
-    rng = np.random.default_rng(2)
+    rng = np.random.default_rng(5)
     mixed = [
         replace(random_read(rng, 20, 6), steps=steps, full=full) for steps, full in ((1, False), (3, False), (3, True), (1, True))
     ]

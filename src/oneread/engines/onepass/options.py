@@ -42,7 +42,7 @@ class Options:
     chained: bool = False
     ahead: int = 0
     graphs: bool = False
-    graph_rows: int = 2048
+    graph_rows: int = 8192
     warm_rows: tuple[int, ...] = (64, 128, 256, 384, 512, 1024)
 
     def __post_init__(self) -> None:

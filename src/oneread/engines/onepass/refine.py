@@ -3,7 +3,7 @@
 Before the last step only the slots change: a slot's prediction is kept where the model's sampler accepts it, and is noise
 again where it does not; the prediction conditions the next step as an expected embedding. Everything else on the canvas
 stays as it is and is conditioned on nothing. The reading is what the last step says, at temperature 1. Chance is seeded
-by the read's own tokens, so a reading depends on nothing beside it.
+by the read's own tokens, so a reading depends on nothing beside it, nor on the device.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def read_in_steps(model: OnePassModel, reads: Sequence[Read], steps: int) -> list[Reading]:
     """Readings after so many steps, for reads whose rows fit one pass."""
     weights = model.weights
-    dice = [torch.Generator(weights.device).manual_seed(_seed(read)) for read in reads]
+    dice = [torch.Generator().manual_seed(_seed(read)) for read in reads]
     soft: Tensor | None = None
     first: list[Reading] = []
     for left in range(steps, 0, -1):
@@ -65,8 +65,12 @@ def _split(hidden: Tensor, reads: Sequence[Read]) -> Sequence[Tensor]:
 
 def _next(read: Read, scores: Tensor, sampler: Sampler, chance: torch.Generator) -> Tokens:
     """The canvas of the next step, given the slots' tempered logits (slots, vocab)."""
-    drawn = torch.multinomial(torch.softmax(scores, dim=-1), 1, generator=chance)[:, 0]
-    fresh = torch.randint(0, scores.shape[1], drawn.shape, generator=chance, device=scores.device)
+    slots, vocab = scores.shape
+    sums = torch.softmax(scores, dim=-1).cumsum(-1, dtype=torch.float64)
+    # Chance comes from the host, so that it is the same on every device.
+    point = torch.rand(slots, 1, generator=chance, dtype=torch.float64).to(sums.device) * sums[:, -1:]
+    drawn = torch.searchsorted(sums, point)[:, 0].clamp(max=vocab - 1)
+    fresh = torch.randint(0, vocab, (slots,), generator=chance).to(scores.device)
     kept = torch.where(accepted(entropy_of(scores), sampler.entropy_bound), drawn, fresh)
     canvas = read.canvas.copy()
     canvas[[slot.position for slot in read.slots]] = kept.cpu().numpy().astype(np.int32)

@@ -56,13 +56,30 @@ WIDE: Classes = (
     (8, ExpertTiles(16, depth=128, stages=5, wide=64, down_stages=3, swap=True, down_swap=True)),
     (26, ExpertTiles(32, stages=5, wide=64, swap=True, down_swap=True)),
     (100, ExpertTiles(64, gated=128, stages=5)),
-    (float("inf"), ExpertTiles(128, gated=128, warps=8, wide=256, down_warps=8, halve=True)),
+    (350, ExpertTiles(128, gated=128, warps=8, wide=256, down_warps=8, halve=True, group=8, merge=True, tma=True, down_tma=True)),
+    (
+        float("inf"),
+        ExpertTiles(
+            128, gated=128, warps=8, down_warps=8, down_stages=3, halve=True, group=8, merge=True, tma=True, down_tma=True
+        ),
+    ),
 )
 FP8_ROWS: Classes = (
     (8, ExpertTiles(16, depth=256, stages=5, wide=64, down_stages=6, swap=True, down_swap=True)),
     (26, ExpertTiles(32, depth=128, stages=5, down_depth=128, down_warps=8, down_stages=3, swap=True, down_swap=True)),
     (130, ExpertTiles(64, depth=128, down_warps=8, down_stages=6)),
-    (float("inf"), ExpertTiles(128, gated=128, depth=128, warps=8, down_warps=8, down_stages=6, halve=True)),
+    (
+        350,
+        ExpertTiles(
+            128, gated=128, depth=128, warps=8, down_depth=128, down_warps=8, down_stages=3, halve=True, merge=True, down_tma=True
+        ),
+    ),
+    (
+        float("inf"),
+        ExpertTiles(
+            128, gated=128, depth=128, warps=8, down_depth=128, down_warps=8, down_stages=3, halve=True, merge=True, down_tma=True
+        ),
+    ),
 )
 
 
