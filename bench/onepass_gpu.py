@@ -84,7 +84,7 @@ def measure(group: str, rows: Iterable[str], args: argparse.Namespace) -> Result
 def table(results: Results) -> str:
     lines = [f"{'row':42} {'ms':>8} {'goal':>9} {'floor':>6} {'dec/s':>7} {'GB/s':>6} {'TF/s':>6} {'peak GB':>8}  note"]
     shown = [entry for entry in TABLE if entry[0] in results]
-    shown += [(key, key, "", "") for key in results if key.startswith(("variants", "launches"))]
+    shown += [(key, key, "", "") for key in results if key.startswith("variants")]
     for key, name, goal, floor in shown:
         r = results[key]
         if r["state"] == "failed":

@@ -41,33 +41,18 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "no graphs": {"graphs": False},
     "one stream": {"overlap": "none"},
     "dense beside the experts": {"overlap": "experts"},
-    "chained": {"chained": True},
     "experts by torch grouped_mm": {"experts": "grouped"},
     "attention by sdpa with a mask": {"attention": "sdpa"},
     "attention by FlexAttention": {"attention": "flex", "graphs": False},
     "plain torch steps": {"steps": "torch", "attention": "sdpa", "experts": "grouped", "graphs": False},
 }
-LAUNCHES: dict[str, dict[str, Any]] = {
-    "as by default": {},
-    "one stream": {"overlap": "none"},
-    "chained": {"overlap": "none", "chained": True},
-    "chained, 264 ahead": {"overlap": "none", "chained": True, "ahead": 264},
-    "chained, 528 ahead": {"overlap": "none", "chained": True, "ahead": 528},
-    "chained, all ahead": {"overlap": "none", "chained": True, "ahead": 2**20},
-    "chained, dense beside routing": {"overlap": "routing", "chained": True},
-    "chained, dense beside routing, 528 ahead": {"overlap": "routing", "chained": True, "ahead": 528},
-    "chained, dense beside the experts": {"overlap": "experts", "chained": True},
-}
-"""How one read's kernels are launched, compared in turn in one process."""
 ROWS = {
     "ceilings": ("copy", "bf16 products", "fp8 products"),
     "check": ("bf16", "fp8 weights", "fp8 weights and rows"),
     "bf16": ENGINE_ROWS,
     "fp8": ENGINE_ROWS,
     "variants": tuple(f"{name}, {size}" for name in VARIANTS for size in ("one", "many")),
-    "variants fp8": tuple(f"{name}, {size}" for name in ("one stream", "chained") for size in ("one", "many")),
-    "launches": ("one",),
-    "launches fp8": ("one",),
+    "variants fp8": tuple(f"{name}, {size}" for name in ("one stream", "dense beside the experts") for size in ("one", "many")),
     "transformers": ("one", "many"),
 }
 KINDS = {
@@ -108,8 +93,6 @@ class Rows:
             self.weights = random_weights(self.config, form, self.device, self.dtype)  # type: ignore[arg-type]
             self.sync()
             print(f"  weights: {time.perf_counter() - start:.1f} s", flush=True)
-        if self.group.startswith("launches"):
-            return self.launches()
         if self.group.startswith("variants"):
             name, size = row.rsplit(", ", 1)
             return self.uncached(self.engine(**VARIANTS[name]), self.count if size == "many" else 1)
@@ -210,20 +193,6 @@ class Rows:
         made = iter([[self.read() for _ in range(count)] for _ in range(reps + 4)])
         (ms,) = self.medians(lambda: engine.forward(next(made)), reps=reps)
         return self.figures(ms, count, count * (self.prompt + self.canvas))
-
-    def launches(self) -> dict[str, Any]:
-        """One read under each way of launching, and by how much each one's scores differ from the first's."""
-        engines = [self.engine(**changes, rows=2048) for changes in LAUNCHES.values()]
-        same = self.read()
-        scores = [engine.forward([same])[0].scores for engine in engines]
-        made = [[self.read()] for _ in range(len(engines) * (self.reps + 4))]
-        runs = [lambda e=engine: e.forward(made.pop()) for engine in engines]
-        times = dict(zip(LAUNCHES, self.medians(*runs), strict=True))
-        wrong = {n: float(np.abs(s - scores[0]).max()) for n, s in zip(LAUNCHES, scores, strict=True)}
-        note = (
-            ", ".join(f"{name} {ms:.2f}" for name, ms in times.items()) + f"; most that scores differ {max(wrong.values()):.4f}"
-        )
-        return self.figures(times["as by default"], 1, self.prompt + self.canvas, note) | {"times": times, "differ": wrong}
 
     def with_schema(self, schema: np.ndarray) -> list[Read]:
         left = self.prompt - self.schema

@@ -26,8 +26,9 @@ import torch
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "src"), str(Path(__file__).resolve().parent)]
 
+from oneread.engines.onepass.kernels.experts import Quantised, sort_pairs  # noqa: E402
 from oneread.engines.onepass.kernels.plan import ExpertTiles  # noqa: E402
-from oneread.engines.onepass.kernels.steps import FusedSteps, Quantised  # noqa: E402
+from oneread.engines.onepass.kernels.steps import FusedSteps  # noqa: E402
 from oneread.engines.onepass.linear import FP8, Linear, quantise_rows  # noqa: E402
 from oneread.engines.onepass.options import Options  # noqa: E402
 
@@ -39,8 +40,7 @@ BLOCKS = {64: (16,), 384: (32,), 640: (32, 64), 4224: (64, 128), 10624: (128, 25
 
 
 def ways(block: int) -> list[dict[str, bool]]:
-    """How a product is laid out: weights left where a block of pairs is too small for the matrix unit's left side. FP8 widened
-    instead has lost for every number of rows."""
+    """How a product is laid out: weights left where a block of pairs is too small for the matrix unit's left side."""
     return [{}] if block >= 64 else [{"swap": True}]
 
 
@@ -88,8 +88,6 @@ def down_shapes(block: int, fp8: bool) -> list[ExpertTiles]:
             found.append(ExpertTiles(block, **shape, **own))
             if block != 64 and stages > 2:
                 found.append(replace(found[-1], down_tma=True))
-                if block >= 128 and wide == 128 and stages == 6 and depth == 64:
-                    found += [replace(found[-1], down_group=8), replace(found[-1], down_group=8, down_tma=False)]
     return found
 
 
@@ -140,17 +138,17 @@ class Case:
     def order(self, block: int) -> Any:
         if block not in self.orders:
             self.steps.totals.copy_(self.counts)
-            self.orders[block] = self.steps.sort_pairs(self.chosen, len(self.counts), block)
+            self.orders[block] = sort_pairs(self.chosen, self.steps.totals, block)
         return self.orders[block]
 
     def gate_up(self, t: ExpertTiles) -> torch.Tensor:
         for weight, _ in self.layers:
-            out = self.steps.gate_up(self.x, self.order(t.block), K, weight, t)
+            out = self.steps.products.gate_up(self.x, self.order(t.block), K, weight, t)
         return out
 
     def down(self, t: ExpertTiles) -> torch.Tensor:
         for _, weight in self.layers:
-            out = self.steps.down(self.between, self.order(t.block), self.shares, weight, t)
+            out = self.steps.products.down(self.between, self.order(t.block), self.shares, weight, t)
         return out
 
     def written(self, name: str, block: int, out: torch.Tensor) -> torch.Tensor:
@@ -243,7 +241,7 @@ def main() -> None:
                 nbytes = sum(pair[name == "down"].nbytes for pair in layers) / len(layers)
                 flops = 2 * rows * K * HIDDEN * INNER * (1 if name == "down" else 2)
                 shown = {item[1]: item for item in found[:4]}
-                for choice in ("tma", "down_tma", "merge", "group", "down_group"):
+                for choice in ("tma", "down_tma", "merge", "group"):
                     # And the best without it.
                     without = (item for item in found if getattr(item[1], choice) == getattr(ExpertTiles(16), choice))
                     shown |= {item[1]: item for item in itertools.islice(without, 1)}
@@ -257,8 +255,8 @@ def main() -> None:
         if whole:
             both = min(whole, key=lambda b: b["gate_up"][0] + b["down"][0])
             (up_us, up), (down_us, down) = both["gate_up"], both["down"]
-            second = {name: getattr(down, name) for name in ("wide", "down_depth", "down_warps", "down_stages", "down_group")}
-            second |= {"down_widen": down.down_widen, "down_swap": down.down_swap, "down_tma": down.down_tma}
+            second = {name: getattr(down, name) for name in ("wide", "down_depth", "down_warps", "down_stages")}
+            second |= {"down_swap": down.down_swap, "down_tma": down.down_tma}
             tiles = replace(up, **second)
             chosen["fp8" if fp8 else "wide"].append([CLASSES[rows], asdict(tiles)])
             chosen["fp8" if fp8 else "wide"].sort(key=lambda item: item[0])

@@ -106,8 +106,6 @@ def test_torchs_own_kernels_read_what_the_reference_reads(open_engine: Open, cho
         {"activations": "fp8"},
         {"activations": "fp8", "steps": "triton"},
         {"overlap": "experts"},
-        {"chained": True},
-        {"ahead": 264, "steps": "triton"},
         {"graphs": True},
         {"graphs": True, "experts": "grouped", "attention": "flex"},
     ],
@@ -153,7 +151,7 @@ def fused_and_reference(folder: Path, **choices: Any) -> tuple[OnePassModel, One
     fused = replace(options, steps="triton", attention="triton", experts="triton", **choices)
     engine = OnePassModel(weights, fused)
     tiles = engine._steps.tiles  # type: ignore[attr-defined]
-    tiles.wide = tiles.fp8 = ((float("inf"), ExpertTiles(16, depth=32, wide=64, down_depth=32, widen=True, down_widen=True)),)
+    tiles.wide = tiles.fp8 = ((float("inf"), ExpertTiles(16, depth=32, wide=64, down_depth=32, swap=True, down_swap=True)),)
     return engine, OnePassModel(weights, options)
 
 
@@ -174,7 +172,8 @@ def test_fp8_weights_are_multiplied_as_they_are(kernel_folder: Path, tmp_path: P
 def test_fp8_rows_are_multiplied_as_rounded(kernel_folder: Path, tmp_path: Path) -> None:
     small, _ = quantised(kernel_folder, tmp_path / "small", fp8_channel, False)
     engine, _ = fused_and_reference(small, activations="fp8")
-    from oneread.engines.onepass.kernels.steps import FusedSteps, Quantised
+    from oneread.engines.onepass.kernels.experts import Quantised
+    from oneread.engines.onepass.kernels.steps import FusedSteps
 
     steps, layer = engine._steps, engine.weights.layers[1]
     assert isinstance(steps, FusedSteps)

@@ -53,8 +53,7 @@ def fused_steps(
     from oneread.engines.onepass.kernels.steps import FusedSteps
 
     steps = FusedSteps(Options(steps="triton", attention="triton", experts="triton", **options))
-    widen = block < 64 and not swap
-    layout = {"widen": widen, "down_widen": widen, "swap": swap, "down_swap": swap, **(shape or {})}
+    layout = {"swap": swap, "down_swap": swap, **(shape or {})}
     tiles = ExpertTiles(block, gated, depth=32, wide=64, down_depth=32, stages=2, **layout)  # type: ignore[arg-type]
     steps.tiles.wide = steps.tiles.fp8 = ((float("inf"), tiles),)
     steps.count = torch.tensor([count], dtype=torch.int32, device=DEVICE)
@@ -110,8 +109,8 @@ BY_COPY_ENGINE = {"tma": True, "down_tma": True}
         (False, {}),
         (True, {}),
         (False, {"halve": True}),
-        (False, {"group": 3, "down_group": 5}),
-        (False, {"halve": True, "down_group": 8, **BY_COPY_ENGINE}),
+        (False, {"group": 3}),
+        (False, {"halve": True, "group": 8, **BY_COPY_ENGINE}),
         (True, BY_COPY_ENGINE),
         (False, {"merge": True}),
         (True, {"merge": True}),
@@ -165,8 +164,8 @@ def test_fp8_rows_and_weights(rows: int, swap: bool, shape: dict[str, Any]) -> N
     assert gate_up.weight.dtype == FP8
     values, scales = quantise_rows(torch.randn(rows, HIDDEN, device=DEVICE))
     layer: Any = Router(torch.ones(EXPERTS, device=DEVICE))
-    steps = fused_steps(rows, swap=swap, shape=shape, activations="fp8")
-    from oneread.engines.onepass.kernels.steps import Quantised
+    steps = fused_steps(rows, 16 if swap else 64, swap=swap, shape=shape, activations="fp8")
+    from oneread.engines.onepass.kernels.experts import Quantised
 
     with guarded_memory():
         chosen, shares = steps.route(logits_of("spread", rows), layer, K)
@@ -186,7 +185,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def few_tiles() -> Any:
     from oneread.engines.onepass.kernels.plan import ExpertTiles, Tiles
 
-    shape = ExpertTiles(16, depth=32, wide=64, down_depth=32, stages=2, widen=True, down_widen=True)
+    shape = ExpertTiles(16, depth=32, wide=64, down_depth=32, stages=2, swap=True, down_swap=True)
     return Tiles(wide=((float("inf"), shape),), fp8=((float("inf"), shape),))
 
 
@@ -198,23 +197,19 @@ def engines(folder: Path) -> tuple[OnePassModel, OnePassModel]:
     return fused, OnePassModel(weights, options)
 
 
-@pytest.mark.skipif(not CUDA, reason="launches follow one another on a device only")
-@pytest.mark.parametrize("overlap", ["none", "routing", "experts"])
-@pytest.mark.parametrize("ahead", [0, 7, 2**20])
-def test_chained_kernels_read_what_the_ones_before_wrote(folder: Path, ahead: int, overlap: str) -> None:
-    weights = load_weights(folder, read_config(folder), DEVICE)
-    fused: dict[str, Any] = {"steps": "triton", "attention": "triton", "experts": "triton", "overlap": overlap}
-    plain = OnePassModel(weights, Options(rows=512, kv_bytes=2**22, **fused))
-    plain._steps.tiles = few_tiles()  # type: ignore[attr-defined]
+@pytest.mark.skipif(not CUDA, reason="streams run side by side on a device only")
+@pytest.mark.parametrize("graphs", [False, True])
+@pytest.mark.parametrize("overlap", ["routing", "experts"])
+def test_a_dense_mlp_on_a_stream_of_its_own_gives_the_same(folder: Path, overlap: str, graphs: bool) -> None:
+    plain, _ = engines(folder)
+    beside = OnePassModel(plain.weights, replace(plain.options, overlap=overlap, graphs=graphs, warm_rows=()))  # type: ignore[arg-type]
+    beside._steps.tiles = few_tiles()  # type: ignore[attr-defined]
     rng = np.random.default_rng(0)
     reads = [tiny.random_read(rng, p, c) for p, c in [(3, 4), (60, 16), (25, 2)]]
     want = plain.forward(reads)
-    for graphs in (False, True):
-        chained = OnePassModel(weights, replace(plain.options, chained=True, ahead=ahead, graphs=graphs, warm_rows=()))
-        chained._steps.tiles = few_tiles()  # type: ignore[attr-defined]
-        for _ in range(4):
-            for ours, theirs in zip(chained.forward(reads), want, strict=True):
-                np.testing.assert_allclose(ours.scores, theirs.scores, atol=1e-4)
+    for _ in range(4):
+        for ours, theirs in zip(beside.forward(reads), want, strict=True):
+            np.testing.assert_allclose(ours.scores, theirs.scores, atol=1e-4)
 
 
 def padded_read(engine: OnePassModel, reads: list[Read]) -> np.ndarray:

@@ -24,9 +24,6 @@ class Options:
         activations: FP8 weights times rows kept wide, or times rows rounded to FP8 with a scale each (fused steps only).
         overlap: what the dense MLP runs beside, on a stream of its own (fused steps on CUDA only), in passes of up to
             `graph_rows` rows: larger ones leave no part of the device idle.
-        chained: whether a fused kernel starts while the one before it drains (fused steps on Hopper or later only).
-        ahead: how many programs of each of the experts' products fetch weights before they wait for the kernel before (only
-            `chained`, in passes of up to `graph_rows` rows). 0 for none.
         graphs: whether passes of up to `graph_rows` rows are replayed as CUDA graphs, padded to a few sizes.
         graph_rows: larger passes keep the device busy long enough to be launched kernel by kernel.
         warm_rows: sizes captured at start, so that no request waits for it.
@@ -39,8 +36,6 @@ class Options:
     experts: Literal["loop", "grouped", "triton"] = "loop"
     activations: Literal["wide", "fp8"] = "wide"
     overlap: Literal["none", "routing", "experts"] = "none"
-    chained: bool = False
-    ahead: int = 0
     graphs: bool = False
     graph_rows: int = 8192
     warm_rows: tuple[int, ...] = (64, 128, 256, 384, 512, 1024)
@@ -54,10 +49,6 @@ class Options:
             raise ValueError("activations='fp8' needs steps='triton' and experts='triton'")
         if self.overlap != "none" and not fused:
             raise ValueError("overlap needs steps='triton'")
-        if self.chained and not fused:
-            raise ValueError("chained needs steps='triton'")
-        if self.ahead and not self.chained:
-            raise ValueError("ahead needs chained")
         if self.graphs and (self.experts == "loop" or self.attention == "flex"):
             raise ValueError("graphs need experts and attention that do not wait for the host")
 

@@ -11,17 +11,13 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from .chain import follow, prefetch
 from .norms import gelu
 
 
 @triton.jit
-def product(rows, weight, acc, fp8: tl.constexpr, widen: tl.constexpr, swap: tl.constexpr):
-    """acc + rows weight^T, or with `swap` acc + weight rows^T; `widen` multiplies FP8 as float16, which holds every e4m3."""
-    if fp8:
-        if widen:
-            rows, weight = rows.to(tl.float16), weight.to(tl.float16)
-    else:
+def product(rows, weight, acc, fp8: tl.constexpr, swap: tl.constexpr):
+    """acc + rows weight^T, or with `swap` acc + weight rows^T."""
+    if not fp8:
         weight = weight.to(rows.dtype)
     left = weight if swap else rows
     right = rows if swap else weight
@@ -51,7 +47,6 @@ def apart(
     gated: tl.constexpr,
     depth: tl.constexpr,
     fp8: tl.constexpr,
-    widen: tl.constexpr,
     swap: tl.constexpr,
     tma: tl.constexpr,
 ):
@@ -76,8 +71,8 @@ def apart(
         else:
             gate_part = tl.load(gate_at + step, mask=inside, other=0.0)
             up_part = tl.load(up_at + step, mask=inside, other=0.0)
-        gate = product(rows, gate_part, gate, fp8, widen, swap)
-        up = product(rows, up_part, up, fp8, widen, swap)
+        gate = product(rows, gate_part, gate, fp8, swap)
+        up = product(rows, up_part, up, fp8, swap)
     if swap:
         gate, up = tl.trans(gate), tl.trans(up)
     return gate, up
@@ -95,7 +90,6 @@ def merged(
     gated: tl.constexpr,
     depth: tl.constexpr,
     fp8: tl.constexpr,
-    widen: tl.constexpr,
     swap: tl.constexpr,
     tma: tl.constexpr,
 ):
@@ -117,7 +111,7 @@ def merged(
             w = tl.load(w_at + step)
         else:
             w = tl.load(w_at + step, mask=inside, other=0.0)
-        both = product(rows, w, both, fp8, widen, swap)
+        both = product(rows, w, both, fp8, swap)
     if swap:
         both = tl.trans(both)
     return tl.split(tl.permute(tl.reshape(both, (block, 2, gated)), (0, 2, 1)))
@@ -143,7 +137,6 @@ def gate_up_part(
     depth: tl.constexpr,
     scaled: tl.constexpr,
     fp8: tl.constexpr,
-    widen: tl.constexpr,
     swap: tl.constexpr,
     tma: tl.constexpr,
     merge: tl.constexpr,
@@ -163,9 +156,9 @@ def gate_up_part(
     if not tma:
         stack += expert.to(tl.int64) * 2 * inner * hidden
     if merge:
-        gate, up = merged(x_at, stack, expert, first, hidden, inner, block, gated, depth, fp8, widen, swap, tma)
+        gate, up = merged(x_at, stack, expert, first, hidden, inner, block, gated, depth, fp8, swap, tma)
     else:
-        gate, up = apart(x_at, stack, expert, first, there, hidden, inner, block, gated, depth, fp8, widen, swap, tma)
+        gate, up = apart(x_at, stack, expert, first, there, hidden, inner, block, gated, depth, fp8, swap, tma)
     if scaled:
         scales = weight_scales + expert * 2 * inner + there
         gate *= tl.load(scales)[None, :]
@@ -202,14 +195,11 @@ def gate_up_kernel(
     depth: tl.constexpr,
     scaled: tl.constexpr,
     fp8: tl.constexpr,
-    widen: tl.constexpr,
     swap: tl.constexpr,
     halve: tl.constexpr,
     group: tl.constexpr,
     tma: tl.constexpr,
     merge: tl.constexpr,
-    ahead: tl.constexpr,
-    chained: tl.constexpr,
 ):
     """out[i] = gelu(x[row] gate^T) * (x[row] up^T) for the pair at place i of the order.
 
@@ -217,21 +207,10 @@ def gate_up_kernel(
     not divide `inner`. `halve`: a block that is at most half full is multiplied as half a block; the rest stays unwritten.
     `tma`: `weight` and `weight_tail` describe (experts, 2, inner, hidden) in blocks of `gated` or `tail` by `depth`, of gate and
     up at once if `merge`, which multiplies both as one matrix.
-    `ahead`: so many programs fetch the first bytes of their weights before they wait.
     """
     tiles: tl.constexpr = (inner + gated - 1) // gated
     half: tl.constexpr = block // 2 if halve else block
     number, tile = spot(tiles, group)
-    if ahead:
-        size: tl.constexpr = weight.dtype.element_ty.primitive_bitwidth // 8
-        if tl.program_id(0) < ahead:
-            # Written by starts_kernel, two kernels ago; place_kernel, just before, does not touch it. See chain.py.
-            owner = tl.load(owners + number, cache_modifier=".cg")
-            if owner >= 0:
-                line = tl.arange(0, 2 * gated)
-                column = tl.minimum(tile * gated + line % gated, inner - 1) + line // gated * inner
-                prefetch(weight + (owner.to(tl.int64) * 2 * inner + column) * hidden, min(512, hidden * size))
-    follow(chained)
     expert = tl.load(owners + number)
     if expert < 0:
         return
@@ -242,17 +221,17 @@ def gate_up_kernel(
     if tail == gated or tile < tiles - 1:
         if not halve or whole:
             gate_up_part(x, x_scales, weight, weight_scales, order, out, start, end, expert, first,
-                         hidden, inner, k, block, gated, depth, scaled, fp8, widen, swap, tma, merge)
+                         hidden, inner, k, block, gated, depth, scaled, fp8, swap, tma, merge)
         else:
             gate_up_part(x, x_scales, weight, weight_scales, order, out, start, end, expert, first,
-                         hidden, inner, k, half, gated, depth, scaled, fp8, widen, swap, tma, merge)
+                         hidden, inner, k, half, gated, depth, scaled, fp8, swap, tma, merge)
     else:
         if not halve or whole:
             gate_up_part(x, x_scales, weight_tail, weight_scales, order, out, start, end, expert, first,
-                         hidden, inner, k, block, tail, depth, scaled, fp8, widen, swap, tma, merge)
+                         hidden, inner, k, block, tail, depth, scaled, fp8, swap, tma, merge)
         else:
             gate_up_part(x, x_scales, weight_tail, weight_scales, order, out, start, end, expert, first,
-                         hidden, inner, k, half, tail, depth, scaled, fp8, widen, swap, tma, merge)
+                         hidden, inner, k, half, tail, depth, scaled, fp8, swap, tma, merge)
     # fmt: on
 
 
@@ -276,7 +255,6 @@ def down_part(
     depth: tl.constexpr,
     scaled: tl.constexpr,
     fp8: tl.constexpr,
-    widen: tl.constexpr,
     swap: tl.constexpr,
     tma: tl.constexpr,
 ):
@@ -301,7 +279,7 @@ def down_part(
             inside = (step + deep < inner)[None, :]
             rows = tl.load(x_at + step, mask=inside, other=0.0)
             w = tl.load(w_at + step, mask=inside, other=0.0)
-        acc = product(rows, w, acc, fp8, widen, swap)
+        acc = product(rows, w, acc, fp8, swap)
     if swap:
         acc = tl.trans(acc)
     if scaled:
@@ -333,35 +311,18 @@ def down_kernel(
     depth: tl.constexpr,
     scaled: tl.constexpr,
     fp8: tl.constexpr,
-    widen: tl.constexpr,
     swap: tl.constexpr,
     halve: tl.constexpr,
-    group: tl.constexpr,
     tma: tl.constexpr,
-    ahead: tl.constexpr,
-    chained: tl.constexpr,
 ):
     """out[pair] = share[pair] * (x[i] down^T) for the pair at place i of the order. `halve`: see `gate_up_kernel`.
 
     `tma`: `x` and `x_half` describe (places, inner) in blocks of `block` or half of it by `depth`, `weight` (experts, 1, hidden,
-    inner) in blocks of `wide` by `depth`. `ahead`: so many programs fetch all their weights before they wait.
+    inner) in blocks of `wide` by `depth`.
     """
     tiles: tl.constexpr = (hidden + wide - 1) // wide
     half: tl.constexpr = block // 2 if halve else block
-    number, tile = spot(tiles, group)
-    if ahead:
-        # A tile of weights is one piece of memory.
-        size: tl.constexpr = weight.dtype.element_ty.primitive_bitwidth // 8
-        part: tl.constexpr = wide * inner // 128
-        tl.static_assert(hidden % wide == 0 and part * 128 == wide * inner and part * size % 16 == 0)
-        if tl.program_id(0) < ahead:
-            # Written by starts_kernel: complete since place_kernel ended, which gate_up_kernel waited for before it let this one
-            # start (quantise_places_kernel, where there is one, waits for more). See chain.py.
-            owner = tl.load(owners + number, cache_modifier=".cg")
-            if owner >= 0:
-                tile_at = weight + (owner.to(tl.int64) * hidden + tile * wide) * inner
-                prefetch(tile_at + tl.arange(0, 128) * part, part * size)
-    follow(chained)
+    number, tile = spot(tiles, 1)
     expert = tl.load(owners + number)
     if expert < 0:
         return
@@ -370,8 +331,8 @@ def down_kernel(
     # fmt: off
     if not halve or end - start > half:
         down_part(x, x_scales, weight, weight_scales, order, shares, out, start, end, expert, first,
-                  hidden, inner, block, wide, depth, scaled, fp8, widen, swap, tma)
+                  hidden, inner, block, wide, depth, scaled, fp8, swap, tma)
     else:
         down_part(x_half, x_scales, weight, weight_scales, order, shares, out, start, end, expert, first,
-                  hidden, inner, half, wide, depth, scaled, fp8, widen, swap, tma)
+                  hidden, inner, half, wide, depth, scaled, fp8, swap, tma)
     # fmt: on

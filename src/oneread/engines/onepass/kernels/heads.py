@@ -6,8 +6,6 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from .chain import follow
-
 
 @triton.jit
 def normed(source, weight, heads: tl.constexpr, width: tl.constexpr, half: tl.constexpr, epsilon, weighed: tl.constexpr):
@@ -56,13 +54,11 @@ def heads_kernel(
     kv_width: tl.constexpr,
     half: tl.constexpr,
     own_values: tl.constexpr,
-    chained: tl.constexpr,
 ):
     """One program a row: all its heads turn by the same angles. Heads stand in the order queries, keys, values.
 
     A head's two halves turn against one another: pair i by position * frequencies[i].
     """
-    follow(chained)
     row = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, half)
     size: tl.constexpr = 2 * half

@@ -9,8 +9,6 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from .chain import follow
-
 FP8_MAX = tl.constexpr(448.0)
 
 
@@ -41,10 +39,8 @@ def norm_kernel(
     columns: tl.constexpr,
     width: tl.constexpr,
     quantised: tl.constexpr,
-    chained: tl.constexpr,
 ):
     """RMS norm of a row, times a weight."""
-    follow(chained)
     row = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, width)
     inside = at < columns
@@ -54,9 +50,8 @@ def norm_kernel(
 
 
 @triton.jit
-def quantise_kernel(x, out, scales, columns: tl.constexpr, width: tl.constexpr, chained: tl.constexpr):
+def quantise_kernel(x, out, scales, columns: tl.constexpr, width: tl.constexpr):
     """A row as FP8 with its own scale."""
-    follow(chained)
     row = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, width)
     v = tl.load(x + row * columns + at, mask=at < columns, other=0.0).to(tl.float32)
@@ -73,10 +68,8 @@ def quantise_places_kernel(
     width: tl.constexpr,
     block: tl.constexpr,
     lines: tl.constexpr,
-    chained: tl.constexpr,
 ):
     """Some rows of the experts' gated values as FP8 with a scale each; nothing for blocks that no expert owns."""
-    follow(chained)
     first = tl.program_id(0) * lines
     if tl.load(owners + first // block) < 0:
         return
@@ -100,9 +93,8 @@ def gelu(x):
 
 
 @triton.jit
-def gated_kernel(x, out, scales, columns: tl.constexpr, width: tl.constexpr, quantised: tl.constexpr, chained: tl.constexpr):
+def gated_kernel(x, out, scales, columns: tl.constexpr, width: tl.constexpr, quantised: tl.constexpr):
     """gelu(first half) * second half of a row of 2 * columns."""
-    follow(chained)
     row = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, width)
     inside = at < columns
@@ -131,10 +123,8 @@ def after_attention_kernel(
     root: tl.constexpr,
     dense_quantised: tl.constexpr,
     experts_quantised: tl.constexpr,
-    chained: tl.constexpr,
 ):
     """x + norm(attended), and that sum normed for the dense MLP, for the experts and for the router."""
-    follow(chained)
     row = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, width)
     inside = at < columns
@@ -175,14 +165,12 @@ def after_experts_kernel(
     k: tl.constexpr,
     last: tl.constexpr,
     quantised: tl.constexpr,
-    chained: tl.constexpr,
 ):
     """Sum a row's k expert outputs, add the dense MLP's, norm, add to x, scale by the row's kind; norm for the next layer.
 
     Rows from `count` on are padding: no expert wrote their pairs, so what stands there is not read. It may not be a number,
     and a padding row's value reaches real rows: attention multiplies it by zero.
     """
-    follow(chained)
     row = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, width)
     inside = at < columns

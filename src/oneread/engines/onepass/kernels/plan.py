@@ -18,11 +18,10 @@ class ExpertTiles:
         depth, down_depth: inputs multiplied at a time.
         warps, stages, down_warps, down_stages: of a program, and loads in flight.
         wide: outputs of one program of the second product.
-        widen, down_widen: whether FP8 is multiplied as float16 (exact), for blocks smaller than the FP8 matrix unit takes.
         swap, down_swap: whether weights are the left side of a product: Hopper's matrix unit takes 64 rows or more
             on the left, and a block of few pairs has fewer.
         halve: whether a block that is at most half full, such as an expert's last one, is multiplied as half a block.
-        group, down_group: blocks that stand side by side in the order of programs, over the same columns of weights.
+        group: blocks that stand side by side in the first product's order of programs, over the same columns of weights.
         merge: whether gate and up are multiplied as one matrix of twice the columns: rows are read from shared memory once.
         tma, down_tma: whether the card's copy engine loads weights (in the second product the rows too), not each thread
             its part.
@@ -37,13 +36,10 @@ class ExpertTiles:
     down_depth: int = 64
     down_warps: int = 4
     down_stages: int = 4
-    widen: bool = False
     swap: bool = False
-    down_widen: bool = False
     down_swap: bool = False
     halve: bool = False
     group: int = 1
-    down_group: int = 1
     merge: bool = False
     tma: bool = False
     down_tma: bool = False
@@ -69,12 +65,6 @@ FP8_ROWS: Classes = (
     (26, ExpertTiles(32, depth=128, stages=5, down_depth=128, down_warps=8, down_stages=3, swap=True, down_swap=True)),
     (130, ExpertTiles(64, depth=128, down_warps=8, down_stages=6)),
     (
-        350,
-        ExpertTiles(
-            128, gated=128, depth=128, warps=8, down_depth=128, down_warps=8, down_stages=3, halve=True, merge=True, down_tma=True
-        ),
-    ),
-    (
         float("inf"),
         ExpertTiles(
             128, gated=128, depth=128, warps=8, down_depth=128, down_warps=8, down_stages=3, halve=True, merge=True, down_tma=True
@@ -94,23 +84,16 @@ class AttentionTiles:
     stages: int = 3
 
 
-FEW_ROWS: dict[LayerKind, AttentionTiles] = {"sliding": AttentionTiles(32, 32, 4), "full": AttentionTiles(8, 32, 8)}
-MANY_ROWS: dict[LayerKind, AttentionTiles] = {"sliding": AttentionTiles(32, 32, 4), "full": AttentionTiles(8, 32, 8)}
+ATTENTION: dict[LayerKind, AttentionTiles] = {"sliding": AttentionTiles(32, 32, 4), "full": AttentionTiles(8, 32, 8)}
 
 
 @dataclass(slots=True)
 class Tiles:
-    """Block shapes for a device: of attention for passes of up to `few` rows and for larger ones, by layer kind; and of the
-    experts, by the form of the rows."""
+    """Block shapes for a device: of attention, by layer kind; and of the experts, by the form of the rows."""
 
-    few: int = 1024
-    few_rows: dict[LayerKind, AttentionTiles] = field(default_factory=lambda: dict(FEW_ROWS))
-    many_rows: dict[LayerKind, AttentionTiles] = field(default_factory=lambda: dict(MANY_ROWS))
+    attention: dict[LayerKind, AttentionTiles] = field(default_factory=lambda: dict(ATTENTION))
     wide: Classes = WIDE
     fp8: Classes = FP8_ROWS
-
-    def attention(self, kind: LayerKind, rows: int) -> AttentionTiles:
-        return (self.few_rows if rows <= self.few else self.many_rows)[kind]
 
     def experts(self, rows: int, k: int, experts: int, fp8: bool) -> ExpertTiles:
         """Shapes for a pass of so many rows. The number of rows alone decides, so a graph's choice is fixed."""

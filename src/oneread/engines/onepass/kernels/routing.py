@@ -10,8 +10,6 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from .chain import follow
-
 
 @triton.jit
 def choose_kernel(
@@ -24,13 +22,11 @@ def choose_kernel(
     experts: tl.constexpr,
     width: tl.constexpr,
     k: tl.constexpr,
-    chained: tl.constexpr,
 ):
     """Softmax over all experts, the k largest (the lowest index first where equal), renormalised, times each one's scale.
 
     Rows from `count` on are padding: they choose nobody, -1.
     """
-    follow(chained)
     row = tl.program_id(0)
     at = tl.arange(0, width)
     p = tl.load(logits + row * experts + at, mask=at < experts, other=float("-inf")).to(tl.float32)
@@ -64,13 +60,11 @@ def starts_kernel(
     width: tl.constexpr,
     block: tl.constexpr,
     span: tl.constexpr,
-    chained: tl.constexpr,
 ):
     """Where each expert's run begins, written to `ends` for `place_kernel` to move on, and each block's owner. One program.
 
     Leaves the totals at zero for the next layer.
     """
-    follow(chained)
     at = tl.arange(0, width)
     total = tl.load(totals + at, mask=at < experts, other=0)
     # Several warps may hold a copy of `total`; none may read what another has zeroed.
@@ -86,12 +80,11 @@ def starts_kernel(
 
 
 @triton.jit(do_not_specialize=["pairs", "room"])
-def place_kernel(chosen, ends, order, pairs, room, experts: tl.constexpr, span: tl.constexpr, chained: tl.constexpr):
+def place_kernel(chosen, ends, order, pairs, room, experts: tl.constexpr, span: tl.constexpr):
     """Put each pair into its expert's run. Where inside the run does not matter: every row of a block stands alone.
 
     Whatever `chosen` and `ends` hold, nothing is written outside the `room` places of `order`.
     """
-    follow(chained)
     pair = tl.program_id(0) * span + tl.arange(0, span)
     expert = tl.load(chosen + pair, mask=pair < pairs, other=-1)
     real = (expert >= 0) & (expert < experts)

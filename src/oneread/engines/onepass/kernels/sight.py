@@ -9,8 +9,6 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from .chain import follow
-
 LOG2_E = tl.constexpr(1.4426950408889634)
 
 
@@ -90,10 +88,8 @@ def attend_kernel(
     size: tl.constexpr,
     block: tl.constexpr,
     key_block: tl.constexpr,
-    chained: tl.constexpr,
 ):
     """One program a block of rows and a key head, with all query heads that share it: softmax(q k^T) v in one sweep."""
-    follow(chained)
     number, kv_head = tl.program_id(0), tl.program_id(1)
     group: tl.constexpr = heads // kv_heads
     line = tl.arange(0, block * group)

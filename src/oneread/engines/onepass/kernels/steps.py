@@ -9,41 +9,15 @@ from typing import Any
 import torch
 import triton
 from torch import Tensor
-from triton.tools.tensor_descriptor import TensorDescriptor
 
 from ..attention import Sight
 from ..config import Config, LayerKind, LayerShape
 from ..diffusion_gemma import Batch, Layer, Steps, inverse_frequencies
 from ..linear import FP8, Linear
 from ..store import KeyValueStore
-from . import grouped, heads, norms, routing, sight
-from .plan import ExpertTiles, Tiles
-
-
-@dataclass(slots=True, eq=False)
-class Quantised:
-    """Rows in FP8: values float8_e4m3fn (rows, n), scales float32 (rows,)."""
-
-    values: Tensor
-    scales: Tensor
-
-
-@dataclass(slots=True, eq=False)
-class Order:
-    """Pairs sorted by expert, int32; see routing.py.
-
-    Attributes:
-        pairs: (blocks * block,), the pair of each place. owners: (blocks,). ends: (experts,).
-    """
-
-    pairs: Tensor
-    owners: Tensor
-    ends: Tensor
-
-
-def described(x: Tensor, block: list[int]) -> TensorDescriptor:
-    """x as the card's copy engine loads it, a block at a time; zeros where a block reaches beyond it."""
-    return TensorDescriptor(x, list(x.shape), list(x.stride()), block)
+from . import heads, norms, routing, sight
+from .experts import Products, Quantised, quantise_places, sort_pairs
+from .plan import Tiles
 
 
 @dataclass(slots=True, eq=False)
@@ -67,8 +41,8 @@ class FusedSteps(Steps):
     tiles: Tiles = field(default_factory=Tiles)
     frequencies: dict[LayerKind, Tensor] = field(default_factory=dict)
     visits: dict[LayerKind, Visits] = field(default_factory=dict)
+    products: Products = field(default_factory=Products)
     totals: Tensor = field(default_factory=lambda: torch.zeros(0))
-    descriptors: dict[tuple[int, ...], TensorDescriptor] = field(default_factory=dict)
     side: Any = None
     overlaps: bool = False
 
@@ -90,7 +64,7 @@ class FusedSteps(Steps):
             Steps.look(self, kind, sights, key_rows)
             return
         rows, keys, device = len(sights.nodes), len(key_rows), key_rows.device
-        t = self.tiles.attention(kind, rows)
+        t = self.tiles.attention[kind]
         blocks, key_blocks = triton.cdiv(rows, t.rows), triton.cdiv(keys, t.keys)
         counts = torch.empty(blocks, dtype=torch.int32, device=device)
         sources = torch.empty((blocks, key_blocks, t.keys), dtype=torch.int32, device=device)
@@ -152,9 +126,7 @@ class FusedSteps(Steps):
     def gated(self, x: Tensor, following: Linear) -> Any:
         columns, quantised = x.shape[-1] // 2, self._quantises(following)
         out, scales = self._rows(x, columns, quantised)
-        norms.gated_kernel[(len(x),)](
-            x, out, scales, columns, triton.next_power_of_2(columns), quantised, **self._chain(x), num_warps=8
-        )
+        norms.gated_kernel[(len(x),)](x, out, scales, columns, triton.next_power_of_2(columns), quantised, num_warps=8)
         return Quantised(out, scales) if quantised else out
 
     def query_key_value(self, qkv: Tensor, layer: Layer, store: KeyValueStore, index: int, batch: Batch) -> Tensor:
@@ -182,7 +154,6 @@ class FusedSteps(Steps):
             half=shape.head_dim // 2,
             own_values=own_values,
             num_warps=4,
-            **self._chain(qkv),
         )
         return query
 
@@ -191,7 +162,7 @@ class FusedSteps(Steps):
             return Steps.attention(self, query, shape, store, index, batch)
         rows, count, size = query.shape
         out = torch.empty_like(query)
-        t, visits = self.tiles.attention(shape.kind, rows), self.visits[shape.kind]
+        t, visits = self.tiles.attention[shape.kind], self.visits[shape.kind]
         sight.attend_kernel[(triton.cdiv(rows, t.rows), shape.kv_heads)](
             query,
             store.keys[shape.kind],
@@ -211,7 +182,6 @@ class FusedSteps(Steps):
             key_block=t.keys,
             num_warps=t.warps,
             num_stages=t.stages,
-            **self._chain(query),
         )
         return out.view(rows, count * size)
 
@@ -241,7 +211,6 @@ class FusedSteps(Steps):
             dense_quantised=dense_fp8,
             experts_quantised=experts_fp8,
             num_warps=8,
-            **self._chain(x),
         )
         for_dense = Quantised(dense, dense_scales) if dense_fp8 else dense
         for_experts = Quantised(experts, experts_scales) if experts_fp8 else experts
@@ -254,7 +223,7 @@ class FusedSteps(Steps):
         shares = torch.empty((rows, k), dtype=torch.float32, device=x.device)
         width = triton.next_power_of_2(experts)
         routing.choose_kernel[(rows,)](
-            logits, layer.expert_scale, self.count, chosen, shares, self.totals, experts, width, k, **self._chain(x), num_warps=1
+            logits, layer.expert_scale, self.count, chosen, shares, self.totals, experts, width, k, num_warps=1
         )
         return chosen, shares
 
@@ -266,123 +235,17 @@ class FusedSteps(Steps):
             return Steps.experts(self, x, chosen, shares, gate_up, down)
         rows, k = chosen.shape
         tiles = self.tiles.experts(rows, k, len(gate_up.weight), isinstance(x, Quantised))
-        order = self.sort_pairs(chosen, len(gate_up.weight), tiles.block)
-        joined = self._join("routing")
-        between: Any = self.gate_up(x, order, k, gate_up, tiles, joined)
+        order = sort_pairs(chosen, self.totals, tiles.block)
+        self._join("routing")
+        between: Any = self.products.gate_up(x, order, k, gate_up, tiles)
         if isinstance(x, Quantised):
-            between = self.quantise_places(between, order, tiles.block)
-        return self.down(between, order, shares, down, tiles)
-
-    def sort_pairs(self, chosen: Tensor, experts: int, block: int) -> Order:
-        """Pairs in blocks of one expert each, from what `route` chose and counted."""
-        pairs, device = chosen.numel(), chosen.device
-        blocks = min(pairs, triton.cdiv(pairs, block) + experts)
-        order = torch.empty(blocks * block, dtype=torch.int32, device=device)
-        owners = torch.empty(blocks, dtype=torch.int32, device=device)
-        ends = torch.empty(experts, dtype=torch.int32, device=device)
-        width = triton.next_power_of_2(experts)
-        chain = self._chain(chosen)
-        routing.starts_kernel[(1,)](self.totals, ends, owners, blocks, experts, width, block, 64, **chain, num_warps=4)
-        routing.place_kernel[(triton.cdiv(pairs, 256),)](chosen, ends, order, pairs, len(order), experts, 256, **chain)
-        return Order(order, owners, ends)
-
-    def gate_up(self, x: Any, order: Order, k: int, weight: Linear, t: ExpertTiles, joined: bool = False) -> Tensor:
-        """gelu(gate) * up of every place of the order, (places, inner). `joined`: see `_chain`."""
-        fp8, scaled = isinstance(x, Quantised), weight.weight.dtype == FP8
-        values, scales = (x.values, x.scales) if isinstance(x, Quantised) else (x, x)
-        inner, device = weight.outputs // 2, values.device
-        # In the rows' own width: an FP8 model computes in bf16.
-        out = torch.empty((len(order.pairs), inner), dtype=torch.bfloat16 if fp8 else values.dtype, device=device)
-        tail = min(t.gated, max(16, triton.next_power_of_2(inner % t.gated or t.gated)))
-        stack: Any = weight.weight
-        stack_tail = stack
-        if t.tma:
-            parts = 2 if t.merge else 1
-            stack, stack_tail = (self._described(weight.weight, 2, [1, parts, n, t.depth]) for n in (t.gated, tail))
-        grouped.gate_up_kernel[(len(order.owners) * triton.cdiv(inner, t.gated),)](
-            values,
-            scales,
-            stack,
-            stack_tail,
-            weight.scale if scaled else scales,
-            order.pairs,
-            order.owners,
-            order.ends,
-            out,
-            hidden=weight.inputs,
-            inner=inner,
-            k=k,
-            block=t.block,
-            gated=t.gated,
-            tail=tail,
-            depth=t.depth,
-            scaled=scaled,
-            fp8=fp8,
-            widen=t.widen,
-            swap=t.swap,
-            halve=t.halve,
-            group=t.group,
-            tma=t.tma,
-            merge=t.merge,
-            ahead=0 if joined else self._ahead(values, len(values), t.tma),
-            num_warps=t.warps,
-            num_stages=t.stages,
-            **self._chain(values, joined),
-        )
-        return out
-
-    def quantise_places(self, x: Tensor, order: Order, block: int) -> Quantised:
-        """Every place's values in FP8, with a scale each."""
-        out, scales = self._rows(x, x.shape[1], True)
-        width = triton.next_power_of_2(x.shape[1])
-        norms.quantise_places_kernel[(len(x) // 4,)](
-            x, out, scales, order.owners, x.shape[1], width, block, 4, **self._chain(x), num_warps=4
-        )
-        return Quantised(out, scales)
-
-    def down(self, x: Any, order: Order, shares: Tensor, weight: Linear, t: ExpertTiles) -> Tensor:
-        """Each pair's output times its share, (pairs, hidden), where the pair belongs."""
-        fp8, scaled = isinstance(x, Quantised), weight.weight.dtype == FP8
-        values, scales = (x.values, x.scales) if isinstance(x, Quantised) else (x, x)
-        hidden = weight.outputs
-        dtype = torch.bfloat16 if fp8 else values.dtype
-        out = torch.empty((shares.numel(), hidden), dtype=dtype, device=values.device)
-        rows: Any = described(values, [t.block, t.down_depth]) if t.down_tma else values
-        rows_half: Any = described(values, [t.block // 2, t.down_depth]) if t.down_tma and t.halve else rows
-        grouped.down_kernel[(len(order.owners) * triton.cdiv(hidden, t.wide),)](
-            rows,
-            rows_half,
-            scales,
-            self._described(weight.weight, 1, [1, 1, t.wide, t.down_depth]) if t.down_tma else weight.weight,
-            weight.scale if scaled else scales,
-            order.pairs,
-            order.owners,
-            order.ends,
-            shares,
-            out,
-            hidden=hidden,
-            inner=weight.inputs,
-            block=t.block,
-            wide=t.wide,
-            depth=t.down_depth,
-            scaled=scaled,
-            fp8=fp8,
-            widen=t.down_widen,
-            swap=t.down_swap,
-            halve=t.halve,
-            group=t.down_group,
-            tma=t.down_tma,
-            ahead=self._ahead(values, len(shares), t.down_tma),
-            num_warps=t.down_warps,
-            num_stages=t.down_stages,
-            **self._chain(values),
-        )
-        return out
+            between = quantise_places(between, order, tiles.block)
+        return self.products.down(between, order, shares, down, tiles)
 
     def after_experts(
         self, x: Tensor, dense: Tensor, mixed: Tensor, layer: Layer, batch: Batch, following: Layer | None
     ) -> tuple[Tensor, Any]:
-        joined = self._join("experts")
+        self._join("experts")
         columns = x.shape[-1]
         quantised = following is not None and self._quantises(following.qkv)
         x_out = torch.empty_like(x)
@@ -409,32 +272,13 @@ class FusedSteps(Steps):
             last=following is None,
             quantised=quantised,
             num_warps=8,
-            **self._chain(x, joined),
         )
         return x_out, Quantised(h, scales) if quantised else h
 
-    def _join(self, overlap: str) -> bool:
-        """Wait for the stream of its own here, if this is where this overlap ends, and say so."""
-        if not (self.overlaps and self.options.overlap == overlap):
-            return False
-        torch.cuda.current_stream(self.side.device).wait_stream(self.side)
-        return True
-
-    def _chain(self, x: Tensor, joined: bool = False) -> dict[str, Any]:
-        """How kernels are launched; see chain.py. One that has just `joined` two streams waits for both before it starts."""
-        return {"chained": True, "launch_pdl": True} if self.options.chained and x.is_cuda and not joined else {"chained": False}
-
-    def _ahead(self, x: Tensor, rows: int, tma: bool) -> int:
-        """How many programs of a product fetch weights before they wait. Larger passes are not held up by memory."""
-        small = rows <= self.options.graph_rows
-        return self.options.ahead if self.options.chained and x.is_cuda and small and not tma else 0
-
-    def _described(self, stack: Tensor, parts: int, block: list[int]) -> TensorDescriptor:
-        """Experts' weights as (experts, parts, outputs, inputs), loaded in blocks; made once."""
-        key = stack.data_ptr(), *block
-        if key not in self.descriptors:
-            self.descriptors[key] = described(stack.view(len(stack), parts, -1, stack.shape[-1]), block)
-        return self.descriptors[key]
+    def _join(self, overlap: str) -> None:
+        """Wait for the stream of its own here, if this is where this overlap ends."""
+        if self.overlaps and self.options.overlap == overlap:
+            torch.cuda.current_stream(self.side.device).wait_stream(self.side)
 
     def _quantises(self, weight: Linear) -> bool:
         return weight.weight.dtype == FP8 and self.options.activations == "fp8"
@@ -448,13 +292,12 @@ class FusedSteps(Steps):
         columns = x.shape[-1]
         out, scales = self._rows(x, columns, True)
         width = triton.next_power_of_2(columns)
-        norms.quantise_kernel[(len(x),)](x, out, scales, columns, width, **self._chain(x), num_warps=8)
+        norms.quantise_kernel[(len(x),)](x, out, scales, columns, width, num_warps=8)
         return Quantised(out, scales)
 
     def _normed(self, x: Tensor, weight: Tensor, quantised: bool) -> Any:
         columns = x.shape[-1]
         out, scales = self._rows(x, columns, quantised)
         width = triton.next_power_of_2(columns)
-        chain = self._chain(x)
-        norms.norm_kernel[(len(x),)](x, weight, out, scales, self.epsilon, columns, width, quantised, **chain, num_warps=8)
+        norms.norm_kernel[(len(x),)](x, weight, out, scales, self.epsilon, columns, width, quantised, num_warps=8)
         return Quantised(out, scales) if quantised else out
