@@ -19,8 +19,8 @@ from .conftest import Live, running
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from ..readers.asking import png  # noqa: E402
 from ..readers.gemma import NAME, open_checkpoint, write_checkpoint  # noqa: E402
-from ..readers.test_checkpoint import png  # noqa: E402
 
 QUESTIONS: dict[str, Any] = {
     "urgent": {"type": "noul", "instructions": "Is it urgent?"},
