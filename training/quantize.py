@@ -48,7 +48,7 @@ def _gptq(values: Float, hessian: Float, codes: NDArray[np.uint8], scale: NDArra
     rest = np.ascontiguousarray(values.T, np.float32)  # one column of the matrix after another
     for b in range(scale.shape[1]):
         start, stop = b * BLOCK, (b + 1) * BLOCK
-        scale[:, b] = _best_scale(rest[start:stop].T)
+        scale[:, b] = _best_scale(rest[start:stop].T, 1 / np.diag(upper)[start:stop] ** 2)
         step = np.where(scale[:, b] == 0, 1, scale[:, b]).astype(np.float32)
         errors = np.empty((BLOCK, len(values)), np.float32)
         for j in range(start, stop):
@@ -59,8 +59,8 @@ def _gptq(values: Float, hessian: Float, codes: NDArray[np.uint8], scale: NDArra
         rest[stop:] -= upper[start:stop, stop:].T @ errors
 
 
-def _best_scale(block: Float) -> NDArray[np.float16]:
-    """The scale (rows,) of each row of a block (rows, 32)."""
+def _best_scale(block: Float, weight: Float | None = None) -> NDArray[np.float16]:
+    """The scale (rows,) of each row of a block (rows, 32); `weight` (32,) says what an error in each column costs."""
     largest = np.abs(block).max(axis=1)
     best_error, best = np.full(len(block), np.inf, np.float32), np.zeros(len(block), np.float16)
     for shrink in _SHRINK:
@@ -68,7 +68,7 @@ def _best_scale(block: Float) -> NDArray[np.float16]:
             candidate = (largest * (sign * shrink / 8)).astype(np.float16)
             step = np.where(candidate == 0, 1, candidate).astype(np.float32)[:, None]
             difference = block - np.clip(np.rint(block / step), -8, 7) * step
-            error = np.einsum("ij,ij->i", difference, difference)
+            error = np.einsum("ij,ij->i", difference, difference if weight is None else difference * weight)
             better = error < best_error
             best_error[better], best[better] = error[better], candidate[better]
     return best
