@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from typing import Any
 
@@ -180,3 +181,14 @@ async def test_free_heap_goes_back_to_the_system_as_long_as_the_app_lives(monkey
     done = len(trimmed)
     await asyncio.sleep(0.1)
     assert len(trimmed) <= done + 1
+
+
+async def test_what_loading_leaves_is_no_garbage_to_look_for_while_the_app_lives() -> None:
+    app = create_app(Settings())
+    async with app.router.lifespan_context(app):
+        for _ in range(600):
+            if gc.get_freeze_count():
+                break
+            await asyncio.sleep(0.05)
+        assert gc.get_freeze_count() > 10_000
+    assert gc.get_freeze_count() == 0

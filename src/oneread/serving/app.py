@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from fastapi.responses import JSONResponse, Response
 from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
 
-from ..engines.heap import trim_heap
+from ..engines.heap import set_aside, trim_heap
 from ..errors import OnereadError
 from ..version import __version__
 from . import ops, routes
@@ -57,6 +58,7 @@ def create_app(settings: Settings | None = None, decider: Decider | None = None)
         yield
         tidying.cancel()
         await service.close()
+        gc.unfreeze()
         if tracer is not None:
             await asyncio.to_thread(tracer.close)
 
@@ -107,6 +109,7 @@ def _load(settings: Settings) -> Decider:
     reader = load_reader(s.reader, s.threads, s.isolated, s.pass_timeout_s, s.placement)
     decider = Decider(reader, settings.limits.tokens, profile)
     warm_up(decider)
+    set_aside()
     return decider
 
 
