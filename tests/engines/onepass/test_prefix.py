@@ -148,3 +148,27 @@ def test_a_long_prompt_whose_beginning_is_cached_is_read(open_engine: Any) -> No
     longer = replace(read, prompt=np.concatenate([read.prompt, read.prompt[:50]]))
     (one,), (other,) = engine.forward([longer]), open_engine(rows=512).forward([longer])
     np.testing.assert_allclose(one.scores, other.scores, atol=1e-4)
+
+
+def test_no_pass_takes_more_rows_than_it_may_beside_a_long_prompt(
+    model: Any, open_engine: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page_bytes = open_engine().weights.config.kv_row_bytes(4) * PAGE
+    engine, rng = open_engine(rows=64, kv_bytes=8 * page_bytes), np.random.default_rng(10)
+    rows: list[int] = []
+    plain = engine._run
+    monkeypatch.setattr(engine, "_run", lambda pack: (rows.append(pack.rows), plain(pack))[1])
+    # The short prompt's pages take the place of the long one's: there is no room for both.
+    reads = [random_read(rng, 50, 6), random_read(rng, 170, 6), random_read(rng, 150, 6)]
+    for read, reading in zip(reads, engine.forward(reads), strict=True):
+        agree(model, read, reading.scores)
+    assert max(rows) <= 64
+
+
+def test_a_shared_prompt_counts_again_in_each_pass_where_nothing_is_cached(open_engine: Open) -> None:
+    engine, rng = open_engine(rows=64), np.random.default_rng(11)
+    first = random_read(rng, 40, 6)
+    # More canvases than one pass takes, and each pass computes the prompt again.
+    reads = [replace(random_read(rng, 1, 6), prompt=first.prompt) for _ in range(12)]
+    for read, reading in zip(reads, engine.forward(reads), strict=True):
+        np.testing.assert_allclose(reading.scores, engine.forward([read])[0].scores, atol=1e-4)

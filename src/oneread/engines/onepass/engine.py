@@ -158,11 +158,12 @@ class OnePassModel:
         rows = 0
         for read in reads:
             size = new_tokens(read, group[-1] if group else None)
+            if rows + size > self.options.rows and group:
+                # Before a long prompt is computed: a pass in between could evict its pages again.
+                yield group
+                group, rows, size = [], 0, read.tokens
             if size > self.options.rows:
                 size = self._prefill(read)
-            if rows + size > self.options.rows and group:
-                yield group
-                group, rows = [], 0
             group.append(read)
             rows += size
         if group:
