@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
+from oneread.engines.base import PAGE
 from oneread.engines.onepass.config import read_config
-from oneread.engines.onepass.fit import GIB, HOST_RESERVE, check_fit, measure_fit, workspace
+from oneread.engines.onepass.fit import GIB, HOST_RESERVE, check_fit, measure_fit, visit_bytes, workspace
 from oneread.engines.onepass.load import available_memory, load_onepass
 from oneread.engines.onepass.options import Options
 from oneread.engines.onepass.weights import load_weights
@@ -52,6 +54,25 @@ def test_a_pass_of_the_real_model_takes_a_few_gigabytes() -> None:
     from .test_sizes import REAL
 
     assert 0.5 * GIB < workspace(REAL, 4096, 2) < 3 * GIB
+
+
+def test_graphs_take_memory_of_their_own(folder: Path) -> None:
+    config, options = read_config(folder), Options.for_cuda(rows=4096, kv_bytes=0)
+    parts = dict(measure_fit(folder, config, options, GIB).parts)
+    assert parts["passes as graphs"] == parts["one pass"], "graphs are of no more rows than a pass"
+    parts = dict(measure_fit(folder, config, replace(options, graph_rows=64), GIB).parts)
+    assert 0 < parts["passes as graphs"] < parts["one pass"]
+    assert "passes as graphs" not in dict(measure_fit(folder, config, replace(options, graphs=False), GIB).parts)
+
+
+def test_what_rows_visit_of_a_full_cache_is_counted(folder: Path) -> None:
+    config, options = read_config(folder), Options.for_cuda(rows=4096, kv_bytes=2**20)
+    cached = 2**20 // (config.kv_row_bytes(4) * PAGE) * PAGE
+    parts = dict(measure_fit(folder, config, options, GIB).parts)
+    assert parts["one pass"] - workspace(config, 4096, 4) == visit_bytes(4096, 4096 + cached)
+    # As FusedSteps.look allocates for a sliding and a full layer: blocks of 32 and 8 rows, of 32 keys.
+    sources, views = 64 * (64 // 32 + 64 // 8) * 4, (64 // 32) * (2 * 32 + 8 * 8) * 8
+    assert visit_bytes(64, 64) == sources + views
 
 
 def test_a_checkpoint_that_fits_is_loaded_and_closed(folder: Path) -> None:

@@ -14,6 +14,7 @@ from ...errors import ReaderError
 from ..base import PAGE
 from .checkpoint import list_tensors
 from .config import Config
+from .kernels.plan import ATTENTION
 from .options import Options
 
 GIB = 2**30
@@ -76,12 +77,16 @@ def measure_fit(folder: Path, config: Config, options: Options, free: int, unifi
     parts = [("weights", text)]
     if images:
         parts.append(("image tower", vision))
-    parts += [
-        ("prefix cache", options.kv_bytes // (config.kv_row_bytes(element) * PAGE) * config.kv_row_bytes(element) * PAGE),
-        ("one pass", workspace(config, options.rows, element)),
-        ("a block of text", TEXT_COPIES * config.canvas * config.vocab * 4),
-        ("context", CONTEXT),
-    ]
+    cached = options.kv_bytes // (config.kv_row_bytes(element) * PAGE) * PAGE
+
+    def one(rows: int) -> int:
+        return workspace(config, rows, element) + (visit_bytes(rows, rows + cached) if options.attention == "triton" else 0)
+
+    parts += [("prefix cache", cached * config.kv_row_bytes(element)), ("one pass", one(options.rows))]
+    if options.graphs:
+        # Graphs share memory with one another and with nobody else: what the largest takes is theirs for good.
+        parts.append(("passes as graphs", one(min(options.graph_rows, options.rows))))
+    parts += [("a block of text", TEXT_COPIES * config.canvas * config.vocab * 4), ("context", CONTEXT)]
     if unified:
         parts.append(("left for the host", HOST_RESERVE))
     return Fit(tuple(parts), free, unified)
@@ -97,6 +102,12 @@ def workspace(config: Config, rows: int, element: int) -> int:
     # Residual, its norms for dense MLP, experts and router, attention's input and output, the dense MLP, the experts.
     row = 6 * config.hidden + 2 * widest + 3 * config.dense + experts + scratch
     return rows * row * element + HEAD
+
+
+def visit_bytes(rows: int, keys: int) -> int:
+    """Bytes that say which of so many keys each block of rows visits, where every block visits all (kernels/sight.py)."""
+    # For each block of rows int32 (visits, keys), and int64 (visits, rows): see `kernels.steps.Visits`.
+    return sum(int(rows * keys * (4 / t.rows + 8 / t.keys)) for t in ATTENTION.values())
 
 
 def check_fit(fit: Fit) -> None:
