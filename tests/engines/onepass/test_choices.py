@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,14 @@ def test_a_bucket_holds_its_pass(open_engine: Open) -> None:
             assert sizes.rows < own.rows + max(64, own.rows // 4)
             assert sizes.words <= max(Sizes(4096, MOST_PAST, *c).words for c in CLASSES)
     assert bucket(pack, pack.rows - 1) is None
+
+
+def test_only_sizes_that_graphs_take_are_captured_at_start(open_engine: Open) -> None:
+    engine, captured = open_engine(rows=512), list[int]()
+    engine.options = replace(engine.options, graph_rows=256, warm_rows=(64, 256, 384, 1024))
+    engine._graphs = SimpleNamespace(warm=lambda rows, progress: captured.extend(rows))  # type: ignore[assignment]
+    engine.warm_up()
+    assert captured == [64, 256]
 
 
 @pytest.mark.parametrize("choice", [{"experts": "grouped"}, {"attention": "flex"}], ids=str)

@@ -127,7 +127,8 @@ class OnePassModel:
         """Compile kernels and capture graphs of the sizes in `Options.warm_rows`, so that no request waits for it."""
         with self.lock:
             if self._graphs is not None:
-                self._graphs.warm((r for r in self.options.warm_rows if r <= self.options.rows), progress)
+                most = min(self.options.graph_rows, self.options.rows)
+                self._graphs.warm((r for r in self.options.warm_rows if r <= most), progress)
 
     def close(self) -> None:
         """Free the device's memory."""

@@ -3,7 +3,7 @@
 Before the last step only the slots change: a slot's prediction is kept where the model's sampler accepts it, and is noise
 again where it does not; the prediction conditions the next step as an expected embedding. Everything else on the canvas
 stays as it is and is conditioned on nothing. The reading is what the last step says, at temperature 1. Chance is seeded
-by the read's own tokens, so a reading depends on nothing beside it, nor on the device.
+by the read's own tokens and comes from the host, so a reading depends on nothing beside it, and every device draws alike.
 """
 
 from __future__ import annotations
