@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import weakref
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -210,6 +212,18 @@ def test_a_dense_mlp_on_a_stream_of_its_own_gives_the_same(folder: Path, overlap
     for _ in range(4):
         for ours, theirs in zip(beside.forward(reads), want, strict=True):
             np.testing.assert_allclose(ours.scores, theirs.scores, atol=1e-4)
+
+
+def test_an_engine_that_is_closed_holds_no_weights(folder: Path) -> None:
+    engine, _ = engines(folder)
+    tiles = engine._steps.tiles  # type: ignore[attr-defined]
+    tiles.wide = ((float("inf"), replace(tiles.wide[0][1], **BY_COPY_ENGINE)),)
+    engine.forward([tiny.random_read(np.random.default_rng(0), 3, 4)])
+    held = [weakref.ref(d) for d in engine._steps.products.descriptors.values()]  # type: ignore[attr-defined]
+    assert held
+    engine.close()
+    gc.collect()
+    assert not [one for one in held if one() is not None]
 
 
 def padded_read(engine: OnePassModel, reads: list[Read]) -> np.ndarray:

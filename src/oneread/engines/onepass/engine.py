@@ -134,7 +134,8 @@ class OnePassModel:
         """Free the device's memory."""
         with self.lock:
             self._closed = True
-            del self.weights, self.store, self.vision, self._graphs
+            # The steps too: what tells the copy engine where weights are holds them.
+            del self.weights, self.store, self.vision, self._graphs, self._steps
             if torch.cuda.is_available():
                 torch.cuda.empty_cache()
 
