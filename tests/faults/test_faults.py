@@ -56,7 +56,7 @@ async def during(running: Running, fault: signal.Signals, questions: int) -> lis
 
 def test_an_engine_killed_in_a_batch_costs_that_batch_only(server: Running) -> None:
     statuses = asyncio.run(during(server, signal.SIGKILL, 10))
-    assert set(statuses) <= {200, 503}
+    assert set(statuses) <= {200, 503, 529}  # 529 where so slow a machine has no place for more
     assert 200 in statuses
     assert server.metric("oneread_engine_restarts", **AUTH) >= 1
 
@@ -64,7 +64,7 @@ def test_an_engine_killed_in_a_batch_costs_that_batch_only(server: Running) -> N
 def test_an_engine_that_hangs_is_replaced(server: Running) -> None:
     before = server.metric("oneread_engine_restarts", **AUTH)
     statuses = asyncio.run(during(server, signal.SIGSTOP, 8))
-    assert set(statuses) <= {200, 503}
+    assert set(statuses) <= {200, 503, 529}  # 529 where so slow a machine has no place for more
     assert 200 in statuses
     assert server.metric("oneread_engine_restarts", **AUTH) == before + 1
 
