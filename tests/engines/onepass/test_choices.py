@@ -18,7 +18,7 @@ from oneread.engines.base import Read
 from oneread.engines.onepass.config import read_config
 from oneread.engines.onepass.engine import OnePassModel
 from oneread.engines.onepass.experts import gated
-from oneread.engines.onepass.graphs import CLASSES, MOST_PAST, blank, bucket
+from oneread.engines.onepass.graphs import CLASSES, MOST_PAST, Repeats, blank, bucket
 from oneread.engines.onepass.linear import FP8, quantise_rows
 from oneread.engines.onepass.options import Options
 from oneread.engines.onepass.packing import pack_reads
@@ -91,6 +91,12 @@ def test_a_bucket_holds_its_pass(open_engine: Open) -> None:
             assert sizes.rows < own.rows + max(64, own.rows // 4)
             assert sizes.words <= max(Sizes(4096, MOST_PAST, *c).words for c in CLASSES)
     assert bucket(pack, pack.rows - 1) is None
+
+
+def test_sizes_are_captured_when_they_come_again() -> None:
+    repeats = Repeats(most=2)
+    first, second, third = (Sizes(rows, 0, *CLASSES[1]) for rows in (64, 128, 192))
+    assert [repeats.again(s) for s in (first, second, first, third, first, second)] == [False, False, True, False, True, False]
 
 
 def test_only_sizes_that_graphs_take_are_captured_at_start(open_engine: Open) -> None:

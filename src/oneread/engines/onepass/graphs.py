@@ -27,7 +27,7 @@ MOST_PAST = 16384
 def bucket(pack: Pack, most_rows: int) -> Sizes | None:
     """The size a pass is padded to, or None when it is larger than any."""
     own = Sizes.of(pack)
-    step = 64 if own.rows <= 512 else 128
+    step = 64 if own.rows <= 512 else 128 if own.rows <= 2048 else 256 if own.rows <= 4096 else 512
     rows = -(-own.rows // step) * step
     past = 0 if not own.past else max(64, 1 << (own.past - 1).bit_length())
     if rows > most_rows or past > MOST_PAST:
@@ -48,6 +48,27 @@ def blank() -> Pack:
     )
 
 
+class Repeats:
+    """Which sizes come again: capturing costs more than a pass, so a size is captured when it is met for the second time.
+
+    Args:
+        most: sizes that are remembered, those met last.
+    """
+
+    def __init__(self, most: int = 4 * MOST_GRAPHS) -> None:
+        self._most = most
+        self._met: OrderedDict[Sizes, None] = OrderedDict()
+
+    def again(self, sizes: Sizes) -> bool:
+        """Whether these sizes were met before; from now on they were."""
+        before = sizes in self._met
+        self._met[sizes] = None
+        self._met.move_to_end(sizes)
+        if len(self._met) > self._most:
+            self._met.popitem(last=False)
+        return before
+
+
 @dataclass(slots=True, eq=False)
 class _Captured:
     graph: torch.cuda.CUDAGraph
@@ -66,6 +87,7 @@ class Graphs:
     def __init__(self, compute: Callable[[Tensor, Sizes], Tensor], device: torch.device, trash: int, most_rows: int) -> None:
         self._compute, self._device, self._trash, self._most_rows = compute, device, trash, most_rows
         self._kept: OrderedDict[Sizes, _Captured] = OrderedDict()
+        self._repeats = Repeats()
         self._pool = torch.cuda.graph_pool_handle()
         words = max(Sizes(most_rows, MOST_PAST, *c).words for c in CLASSES)
         self._host = torch.empty(words, dtype=torch.int32, pin_memory=True)
@@ -82,9 +104,12 @@ class Graphs:
             self._captured(Sizes(count, 0, *CLASSES[1]))
 
     def run(self, pack: Pack) -> np.ndarray | None:
-        """A pass's label scores and log-sum-exps, float32 (labels + slots,); None when it is too large for a graph."""
+        """A pass's label scores and log-sum-exps, float32 (labels + slots,).
+
+        None when it is too large for a graph, or of sizes that are met for the first time.
+        """
         sizes = bucket(pack, self._most_rows)
-        if sizes is None:
+        if sizes is None or (sizes not in self._kept and not self._repeats.again(sizes)):
             return None
         captured = self._captured(sizes)
         write_block(pack, sizes, self._trash, self._host.numpy())

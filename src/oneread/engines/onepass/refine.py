@@ -66,12 +66,13 @@ def _split(hidden: Tensor, reads: Sequence[Read]) -> Sequence[Tensor]:
 def _next(read: Read, scores: Tensor, sampler: Sampler, chance: torch.Generator) -> Tokens:
     """The canvas of the next step, given the slots' tempered logits (slots, vocab)."""
     slots, vocab = scores.shape
+    sure = accepted(entropy_of(scores), sampler.entropy_bound)
     sums = torch.softmax(scores, dim=-1).cumsum(-1, dtype=torch.float64)
     # Chance comes from the host, so that it is the same on every device.
     point = torch.rand(slots, 1, generator=chance, dtype=torch.float64).to(sums.device) * sums[:, -1:]
     drawn = torch.searchsorted(sums, point)[:, 0].clamp(max=vocab - 1)
     fresh = torch.randint(0, vocab, (slots,), generator=chance).to(scores.device)
-    kept = torch.where(accepted(entropy_of(scores), sampler.entropy_bound), drawn, fresh)
+    kept = torch.where(sure, drawn, fresh)
     canvas = read.canvas.copy()
     canvas[[slot.position for slot in read.slots]] = kept.cpu().numpy().astype(np.int32)
     return canvas
