@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from oneread.engines.base import NO_TOKENS, Read, Reading, Slot
 from oneread.engines.onepass.diffusion_gemma import Steps
@@ -64,6 +66,14 @@ def test_the_last_layer_computes_only_the_slots(open_engine: Open, monkeypatch: 
     rows.clear()
     engine.forward([replace(reads[0], canvas=NO_TOKENS, slots=())])
     assert rows == [40, 40, 40], "of a prompt alone, only keys and values are wanted"
+
+
+def test_work_on_another_card_makes_it_the_current_one(open_engine: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, entered = open_engine(), []
+    monkeypatch.setattr(engine, "_device", torch.device("cuda", 1))
+    monkeypatch.setattr(torch.cuda, "device", lambda device: (entered.append(device), nullcontext())[1])
+    engine.forward([random_read(np.random.default_rng(0), 5, 4)])
+    assert entered == [torch.device("cuda", 1)]
 
 
 def test_packed_reads_equal_the_same_reads_one_by_one(open_engine: Open) -> None:

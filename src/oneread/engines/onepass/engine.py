@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import fields, is_dataclass
 from threading import Lock, RLock
 
@@ -51,6 +51,7 @@ class OnePassModel:
         self.store = KeyValueStore(config, pages, options.rows + 1, weights.dtype, weights.device)
         self.prefix = PrefixCache(pages)
         self.lock, self._first_in_line = RLock(), Lock()
+        self._device = weights.device
         self._layout = Layout(config.window, config.images_both_ways, options.rows + 1)
         self._steps = steps_for(options, weights)
         self._graphs: Graphs | None = None
@@ -118,14 +119,19 @@ class OnePassModel:
         with self._first_in_line:
             self.lock.acquire()
         try:
-            yield
+            with self._here():
+                yield
         finally:
             self.lock.release()
+
+    def _here(self) -> AbstractContextManager[object]:
+        """The engine's device as this thread's current one: Triton launches there, and events are recorded there."""
+        return torch.cuda.device(self._device) if self._device.type == "cuda" else nullcontext()
 
     @torch.inference_mode()
     def warm_up(self, progress: bool = False) -> None:
         """Compile kernels and capture graphs of the sizes in `Options.warm_rows`, so that no request waits for it."""
-        with self.lock:
+        with self.lock, self._here():
             if self._graphs is not None:
                 most = min(self.options.graph_rows, self.options.rows)
                 self._graphs.warm((r for r in self.options.warm_rows if r <= most), progress)
@@ -196,7 +202,7 @@ class OnePassModel:
         Returns:
             float32 (canvas, vocab), softcapped logits on the device.
         """
-        with self.lock:
+        with self.lock, self._here():
             self._check([read])
             if read.tokens > self.options.rows:
                 self._prefill(read)

@@ -63,7 +63,7 @@ WIDE: Classes = (
 FP8_ROWS: Classes = (
     (8, ExpertTiles(16, depth=256, stages=5, wide=64, down_stages=6, swap=True, down_swap=True)),
     (26, ExpertTiles(32, depth=128, stages=5, down_depth=128, down_warps=8, down_stages=3, swap=True, down_swap=True)),
-    (130, ExpertTiles(64, depth=128, down_warps=8, down_stages=6)),
+    (100, ExpertTiles(64, depth=128, down_warps=8, down_stages=6)),
     (
         float("inf"),
         ExpertTiles(
