@@ -171,6 +171,8 @@ def _reader(path: Path | None, threads: int | None, placement: Placement) -> Ite
 def _survey(known: Survey) -> Iterator[Finding]:
     """What is known of a checkpoint before it is loaded."""
     yield Finding("device", known.device)
+    if known.slow:
+        yield Finding("kernels", f"plain torch, which is slow: {known.slow}")
     if not known.tower:
         yield Finding("images", "none: the checkpoint has no image tower")
     elif known.sees:

@@ -98,6 +98,8 @@ def load_checkpoint(
         model.close()
         raise
     does = "typed questions, text and images" if images else "typed questions and text"
+    if slow := _slow(where):
+        does += f". Slow, on plain torch: {slow}"
     return Reader(
         name=name_of(directory),
         description=f"DiffusionGemma, read in one pass: {does}.",
@@ -122,12 +124,14 @@ class Survey:
         fit: what that would take, beside what the device has.
         tower: whether it has an image tower.
         sees: whether the tower would be loaded.
+        slow: why a CUDA device would run plain torch instead of the fused kernels, if so.
     """
 
     device: str
     fit: Fit
     tower: bool
     sees: bool
+    slow: str | None = None
 
 
 def survey(directory: Path, placement: Placement | None = None) -> Survey:
@@ -140,7 +144,8 @@ def survey(directory: Path, placement: Placement | None = None) -> Survey:
     config = read_config(directory)
     where, options = _placed(directory, placement)
     seen = sees(directory, config)
-    return Survey(where, fit_on(directory, torch.device(where), options, seen), has_tower(directory, config), seen)
+    fit = fit_on(directory, torch.device(where), options, seen)
+    return Survey(where, fit, has_tower(directory, config), seen, _slow(where))
 
 
 def sees(directory: Path, config: Config) -> bool:
@@ -177,6 +182,15 @@ def fingerprint(directory: Path) -> str:
                 stream.seek(8 + header + max(0, size - 8 - header - _SAMPLE_BYTES) * index // (_SAMPLES - 1))
                 digest.update(stream.read(_SAMPLE_BYTES))
     return digest.hexdigest()
+
+
+def _slow(where: str) -> str | None:
+    import torch
+
+    from ..engines.onepass.load import lacking
+
+    device = torch.device(where)
+    return lacking(device) if device.type == "cuda" else None
 
 
 def _placed(directory: Path, placement: Placement | None) -> tuple[str, Options]:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -13,10 +14,24 @@ import torch
 from oneread.engines.base import PAGE
 from oneread.engines.onepass.config import read_config
 from oneread.engines.onepass.fit import GIB, HOST_RESERVE, check_fit, measure_fit, visit_bytes, workspace
-from oneread.engines.onepass.load import available_memory, load_onepass
+from oneread.engines.onepass.load import available_memory, default_options, lacking, load_onepass
 from oneread.engines.onepass.options import Options
 from oneread.engines.onepass.weights import load_weights
 from oneread.errors import ReaderError
+
+
+@pytest.mark.parametrize(
+    ("major", "shared", "told"),
+    [(9, 227, None), (10, 227, None), (8, 163, "has 8.0 and 163 KiB"), (12, 99, "has 12.0 and 99 KiB")],
+)
+def test_a_card_that_lacks_what_the_fused_kernels_need_runs_plain_torch(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, major: int, shared: int, told: str | None
+) -> None:
+    card = SimpleNamespace(name="Card", major=major, minor=0, shared_memory_per_block_optin=shared * 1024)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: card)
+    found = lacking(torch.device("cuda"))
+    assert found is None if told is None else found is not None and told in found
+    assert default_options(folder, "cuda").steps == ("triton" if told is None else "torch")
 
 
 def test_the_weights_take_what_the_headers_say(folder: Path) -> None:

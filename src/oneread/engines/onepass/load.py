@@ -16,6 +16,9 @@ from .sampler import read_sampler
 from .vision import load_vision
 from .weights import expert_form, load_weights
 
+SHARED_BYTES = 227 * 1024
+"""Shared memory that the largest block shapes of `kernels.plan` take."""
+
 
 def load_onepass(
     folder: Path,
@@ -53,10 +56,27 @@ def load_onepass(
 
 
 def default_options(folder: Path, device: str, rows: int | None = None, kv_bytes: int | None = None) -> Options:
-    """The options for a checkpoint on a device, with the rows of a pass and the bytes of the prefix cache where given."""
-    cuda = torch.device(device).type == "cuda"
-    chosen = Options.for_cuda(expert_form(folder)) if cuda else Options()
+    """The options for a checkpoint on a device, with the rows of a pass and the bytes of the prefix cache where given.
+
+    Plain torch where the device cannot run the fused kernels (`lacking`).
+    """
+    where = torch.device(device)
+    fast = where.type == "cuda" and lacking(where) is None
+    chosen = Options.for_cuda(expert_form(folder)) if fast else Options()
     return replace(chosen, rows=chosen.rows if rows is None else rows, kv_bytes=chosen.kv_bytes if kv_bytes is None else kv_bytes)
+
+
+def lacking(device: torch.device) -> str | None:
+    """What a CUDA card lacks of what the fused kernels need (a Hopper card has it), or None."""
+    card = torch.cuda.get_device_properties(device)
+    # Older versions of torch do not tell the second; Hopper has it.
+    shared = getattr(card, "shared_memory_per_block_optin", SHARED_BYTES)
+    if card.major >= 9 and shared >= SHARED_BYTES:
+        return None
+    return (
+        f"the fused kernels need compute capability 9.0 and {SHARED_BYTES // 1024} KiB of shared memory a block; "
+        f"{card.name} has {card.major}.{card.minor} and {shared // 1024} KiB"
+    )
 
 
 def fit_on(folder: Path, device: torch.device, options: Options, images: bool = False) -> Fit:
