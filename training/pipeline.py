@@ -3,7 +3,7 @@
     python -m training.pipeline DATA WORK [--small]
 
 DATA is a corpus (train/, test/, SOURCES.tsv), WORK a folder for everything in between; the reader lies in WORK/reader. Needs one
-GPU for about nine minutes, or with --small (random weights, a few steps) a CPU for half a minute. A step whose result is there is
+GPU for about 25 minutes, or with --small (random weights, a few steps) a CPU for half a minute. A step whose result is there is
 not repeated, and training resumes.
 """
 
