@@ -68,10 +68,14 @@ def brief(cases: CaseFile, starts: Ints, scores: Floats, index: Ints) -> dict[st
     }
 
 
+def of_tasks(cases: CaseFile, tasks: Collection[str]) -> Ints:
+    """The cases of these tasks."""
+    return np.flatnonzero(np.isin(cases.task, [i for i, t in enumerate(cases.tasks) if t in tasks]))
+
+
 def accuracy(cases: CaseFile, scores: Floats, tasks: Collection[str]) -> dict[str, Any]:
     """Mean over tasks of accuracy and chance, pooled calibration error, and accuracy by task."""
-    wanted = np.flatnonzero(np.isin(cases.task, [i for i, t in enumerate(cases.tasks) if t in tasks]))
-    o = outcomes(cases, scores, wanted)
+    o = outcomes(cases, scores, of_tasks(cases, tasks))
     by_task: dict[str, tuple[float, float]] = {}
     if not len(o["case"]):
         return {"accuracy": None, "tasks": by_task}
@@ -90,7 +94,7 @@ def accuracy(cases: CaseFile, scores: Floats, tasks: Collection[str]) -> dict[st
 
 def figures(cases: CaseFile, scores: Floats) -> dict[str, Any]:
     """`accuracy` of dev and of unseen tasks, and the log loss of all dev cases after one temperature."""
-    dev = np.flatnonzero(np.isin(cases.task, [i for i, t in enumerate(cases.tasks) if t in DEV]))
+    dev = of_tasks(cases, DEV)
     return {
         "dev_tempered_log_loss": brief(cases, cases.starts, scores, dev)["tempered_log_loss"] if len(dev) else None,
         "dev": accuracy(cases, scores, DEV),

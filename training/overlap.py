@@ -62,6 +62,11 @@ def held_out(data: Path, tasks: Iterable[str]) -> dict[int, str]:
     return found
 
 
+def shared_with(state: Any, held: dict[int, str]) -> str | None:
+    """The task of `held_out` that a state, or a text, shares a run of words with; None where there is none."""
+    return next((held[run] for text in leaves(state) for run in runs(text) if run in held), None)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("data", type=Path)
@@ -76,9 +81,8 @@ def main() -> None:
         for state in states(path):
             total += 1
             for name, table in tables.items():
-                hit = next((table[r] for text in leaves(state) for r in runs(text) if r in table), None)
-                if hit:
-                    shared[name][hit] += 1
+                if task_held := shared_with(state, table):
+                    shared[name][task_held] += 1
         print(task, total, *(f"{name}: {c.total()} {c.most_common(3)}" for name, c in shared.items()), sep="\t", flush=True)
 
 

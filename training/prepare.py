@@ -23,7 +23,7 @@ from .cases import CaseWriter
 from .corpus import Example, read
 from .derive import derive
 from .made import generate
-from .overlap import held_out, leaves, runs
+from .overlap import held_out, shared_with
 from .splits import DEV, UNSEEN, Task, read_tasks
 
 MORE = {
@@ -85,10 +85,7 @@ def option_pool(examples: list[Example]) -> dict[str, Content | None]:
 def without_overlap(corpus: dict[str, list[Example]], data: Path) -> dict[str, list[Example]]:
     """The corpus without records of which a run of words stands in a record of a task that is held out."""
     held = held_out(data, (*UNSEEN, *DEV))
-    clean = {
-        t: [e for e in examples if not any(r in held for text in leaves(e.state) for r in runs(text))]
-        for t, examples in corpus.items()
-    }
+    clean = {t: [e for e in examples if shared_with(e.state, held) is None] for t, examples in corpus.items()}
     dropped = {t: len(corpus[t]) - len(clean[t]) for t in corpus if len(corpus[t]) > len(clean[t])}
     print(f"left out for overlap: {sum(dropped.values())} records, most of {Counter(dropped).most_common(6)}", flush=True)
     return {t: examples for t, examples in clean.items() if examples}

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections import defaultdict
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +19,13 @@ from numpy.typing import NDArray
 from oneread.calibration.priors import RULES
 
 from .cases import TYPES, CaseFile
-from .measure import Floats, Ints, ece, outcomes, probabilities
+from .measure import Floats, Ints, ece, of_tasks, outcomes, probabilities
 from .splits import DEV, UNSEEN, read_tasks
 
 EDGES = {"noul": (2,), "choice": (2, 4, 8, 255), "score": (10,)}
 """Largest option count of each bucket that has a temperature of its own."""
 
 PRIOR_TASKS = 4.0
-
-
-def of_tasks(cases: CaseFile, tasks: Sequence[str]) -> Ints:
-    return np.flatnonzero(np.isin(cases.task, [i for i, t in enumerate(cases.tasks) if t in tasks]))
 
 
 def fit_temperatures(cases: CaseFile, scores: Floats, index: Ints) -> dict[str, list[list[float]]]:

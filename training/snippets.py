@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .overlap import RUN, WORD, held_out, runs
+from .overlap import RUN, WORD, held_out, shared_with
 from .splits import DEV, UNSEEN
 
 PACKAGE = "vaderSentiment==3.3.2"
@@ -107,7 +107,7 @@ def main() -> None:
     sources = ["task\tgroup\ttrain\ttest\tsource repository\tlicence as found there"]
     for task, rated in ratings().items():
         long = [(mean, text) for mean, text in rated if len(WORD.findall(text)) >= RUN]
-        where = [next((held[r] for r in runs(text) if r in held), "") for _, text in long]
+        where = [shared_with(text, held) for _, text in long]
         lines = [json.dumps(r, ensure_ascii=False) for r in records(task, [x for x, w in zip(long, where, strict=True) if not w])]
         with gzip.open(args.out / "train" / f"{task}.jsonl.gz", "wt", encoding="utf-8") as f:
             f.write("\n".join(lines) + "\n")

@@ -26,7 +26,7 @@ from torch import Tensor
 from .cases import CaseFile
 from .encoder import Encoder, visibility
 from .feed import load_cases, load_encoder, score, stream
-from .measure import brief
+from .measure import brief, of_tasks
 from .objective import loss
 from .outputs import measure_reader, summary, write_reader
 from .rows import Form, Ints, Rows
@@ -138,7 +138,7 @@ def train_once(
     train_rows = Rows(*load_cases(data, bases, s.base, "train", tokenizer), form)
     measured = Rows(*load_cases(data, bases, s.base, "measured", tokenizer), form)
     index = chosen(train_rows.cases, s, sources)
-    dev = np.flatnonzero(np.isin(measured.cases.task, [i for i, t in enumerate(measured.cases.tasks) if t in DEV]))
+    dev = of_tasks(measured.cases, DEV)
     quick = dev[:: max(1, len(dev) // 3000)]
 
     model.to(device).train()

@@ -212,9 +212,8 @@ class OnePassModel:
                 device, canvas = self._transfer(pack, rows), len(read.canvas)
                 device.batch.wanted = torch.arange(pack.rows - canvas, pack.rows, device=self.weights.device)
                 device.batch.wanted_count = torch.full((1,), canvas, dtype=torch.int32, device=self.weights.device)
-                hidden = self._forward(device)
                 weights = self.weights
-                return cap(logits(self._steps.norm(hidden, weights.norm), weights.embedding), weights.config.softcap)
+                return cap(logits(self._hidden(device), weights.embedding), weights.config.softcap)
 
     def read_hidden(self, reads: Sequence[Read], soft: Tensor | None) -> tuple[list[Reading], Tensor]:
         """One pass: readings, and the (slots, hidden) they were read off, after the final norm. For `read_in_steps`.
@@ -229,7 +228,7 @@ class OnePassModel:
                 rows = torch.zeros(pack.rows, soft.shape[1], dtype=soft.dtype, device=soft.device)
                 rows[torch.from_numpy(pack.slot_rows).long().to(soft.device)] = soft
             device = self._transfer(pack, rows)
-            hidden = self._steps.norm(self._forward(device), weights.norm)
+            hidden = self._hidden(device)
             block = read_slots(hidden, weights.embedding, device.labels, device.label_slots, weights.config.softcap)
         scores = block.cpu().numpy()
         return _readings(reads, pack, scores[: len(pack.labels)], scores[len(pack.labels) :]), hidden
@@ -271,13 +270,12 @@ class OnePassModel:
 
     def _read(self, device: DeviceBlock) -> Tensor:
         weights = self.weights
-        chosen = self._steps.norm(self._forward(device), weights.norm)
-        return read_slots(chosen, weights.embedding, device.labels, device.label_slots, weights.config.softcap)
+        return read_slots(self._hidden(device), weights.embedding, device.labels, device.label_slots, weights.config.softcap)
 
-    def _forward(self, device: DeviceBlock) -> Tensor:
-        """(wanted rows, hidden), before the final norm."""
+    def _hidden(self, device: DeviceBlock) -> Tensor:
+        """(wanted rows, hidden), after the final norm."""
         self._steps.count = device.count
-        return forward(self.weights, device.batch, self.store, self._steps)
+        return self._steps.norm(forward(self.weights, device.batch, self.store, self._steps), self.weights.norm)
 
     def _transfer(self, pack: Pack, soft: Tensor | None = None) -> DeviceBlock:
         sizes = Sizes.of(pack)

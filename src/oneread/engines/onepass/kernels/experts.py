@@ -24,6 +24,12 @@ class Quantised:
     scales: Tensor
 
 
+def room(x: Tensor, columns: int, quantised: bool) -> tuple[Tensor, Tensor]:
+    """Room for as many rows as x has, in FP8 with scales or in x's dtype."""
+    out = torch.empty((len(x), columns), dtype=FP8 if quantised else x.dtype, device=x.device)
+    return out, torch.empty(len(x) if quantised else 1, dtype=torch.float32, device=x.device)
+
+
 @dataclass(slots=True, eq=False)
 class Order:
     """Pairs sorted by expert, int32; see routing.py.
@@ -57,8 +63,7 @@ def sort_pairs(chosen: Tensor, totals: Tensor, block: int) -> Order:
 
 def quantise_places(x: Tensor, order: Order, block: int) -> Quantised:
     """Every place's values in FP8, with a scale each."""
-    out = torch.empty(x.shape, dtype=FP8, device=x.device)
-    scales = torch.empty(len(x), dtype=torch.float32, device=x.device)
+    out, scales = room(x, x.shape[1], True)
     width = triton.next_power_of_2(x.shape[1])
     norms.quantise_places_kernel[(len(x) // 4,)](x, out, scales, order.owners, x.shape[1], width, block, 4, num_warps=4)
     return Quantised(out, scales)

@@ -16,7 +16,7 @@ from ..diffusion_gemma import Batch, Layer, Steps, inverse_frequencies
 from ..linear import FP8, Linear
 from ..store import KeyValueStore
 from . import heads, norms, routing, sight
-from .experts import Products, Quantised, quantise_places, sort_pairs
+from .experts import Products, Quantised, quantise_places, room, sort_pairs
 from .plan import Tiles
 
 
@@ -125,7 +125,7 @@ class FusedSteps(Steps):
 
     def gated(self, x: Tensor, following: Linear) -> Any:
         columns, quantised = x.shape[-1] // 2, self._quantises(following)
-        out, scales = self._rows(x, columns, quantised)
+        out, scales = room(x, columns, quantised)
         norms.gated_kernel[(len(x),)](x, out, scales, columns, triton.next_power_of_2(columns), quantised, num_warps=8)
         return Quantised(out, scales) if quantised else out
 
@@ -189,8 +189,8 @@ class FusedSteps(Steps):
         columns = x.shape[-1]
         dense_fp8, experts_fp8 = self._quantises(layer.gate_up), self._quantises(layer.experts_gate_up)
         x_out, router = torch.empty_like(x), torch.empty_like(x)
-        dense, dense_scales = self._rows(x, columns, dense_fp8)
-        experts, experts_scales = self._rows(x, columns, experts_fp8)
+        dense, dense_scales = room(x, columns, dense_fp8)
+        experts, experts_scales = room(x, columns, experts_fp8)
         norms.after_attention_kernel[(len(x),)](
             x,
             attended,
@@ -249,7 +249,7 @@ class FusedSteps(Steps):
         columns = x.shape[-1]
         quantised = following is not None and self._quantises(following.qkv)
         x_out = torch.empty_like(x)
-        h, scales = self._rows(x, columns, quantised)
+        h, scales = room(x, columns, quantised)
         norms.after_experts_kernel[(len(x),)](
             x,
             dense,
@@ -283,21 +283,16 @@ class FusedSteps(Steps):
     def _quantises(self, weight: Linear) -> bool:
         return weight.weight.dtype == FP8 and self.options.activations == "fp8"
 
-    def _rows(self, x: Tensor, columns: int, quantised: bool) -> tuple[Tensor, Tensor]:
-        """Room for rows, in FP8 with scales or in x's dtype."""
-        out = torch.empty((len(x), columns), dtype=FP8 if quantised else x.dtype, device=x.device)
-        return out, torch.empty(len(x) if quantised else 1, dtype=torch.float32, device=x.device)
-
     def _quantise(self, x: Tensor) -> Quantised:
         columns = x.shape[-1]
-        out, scales = self._rows(x, columns, True)
+        out, scales = room(x, columns, True)
         width = triton.next_power_of_2(columns)
         norms.quantise_kernel[(len(x),)](x, out, scales, columns, width, num_warps=8)
         return Quantised(out, scales)
 
     def _normed(self, x: Tensor, weight: Tensor, quantised: bool) -> Any:
         columns = x.shape[-1]
-        out, scales = self._rows(x, columns, quantised)
+        out, scales = room(x, columns, quantised)
         width = triton.next_power_of_2(columns)
         norms.norm_kernel[(len(x),)](x, weight, out, scales, self.epsilon, columns, width, quantised, num_warps=8)
         return Quantised(out, scales) if quantised else out
