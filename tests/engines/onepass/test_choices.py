@@ -176,6 +176,21 @@ def test_fused_kernels_read_what_the_reference_reads(kernel_folder: Path) -> Non
 
 
 @needs_triton
+@pytest.mark.parametrize("experts", ["triton", "grouped"])
+def test_experts_of_either_kind_wait_for_the_dense_mlp(
+    kernel_folder: Path, experts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, _ = fused_and_reference(kernel_folder)
+    steps, layer, waits = engine._steps, engine.weights.layers[0], []
+    monkeypatch.setattr(type(steps), "_join", lambda self, overlap: waits.append(overlap))
+    steps.options = replace(steps.options, experts=experts)
+    steps.totals, steps.count = torch.zeros(8, dtype=torch.int32, device=DEVICE), torch.tensor([5], device=DEVICE)  # type: ignore[attr-defined]
+    chosen, shares = steps.route(torch.randn(5, 64, device=DEVICE), layer, 4)
+    steps.experts(torch.randn(5, 64, device=DEVICE), chosen, shares, layer.experts_gate_up, layer.experts_down)
+    assert waits == ["routing"]
+
+
+@needs_triton
 def test_fp8_weights_are_multiplied_as_they_are(kernel_folder: Path, tmp_path: Path) -> None:
     small, _ = quantised(kernel_folder, tmp_path / "small", fp8_channel, False)
     engine, reference = fused_and_reference(small)

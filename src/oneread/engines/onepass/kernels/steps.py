@@ -232,6 +232,7 @@ class FusedSteps(Steps):
         if self.options.experts != "triton":
             # The Triton router counts pairs for the kernel that comes next; here nobody takes the count.
             self.totals.zero_()
+            self._join("routing")
             return Steps.experts(self, x, chosen, shares, gate_up, down)
         rows, k = chosen.shape
         tiles = self.tiles.experts(rows, k, len(gate_up.weight), isinstance(x, Quantised))
