@@ -19,6 +19,10 @@ LIKE_NONE = re.compile(r"none|other|unknown|neither|unclear|else|undetermined|no
 PREFIXES = ("", "Task: ", "Question: ", "Please answer: ", "You are a classifier. ", "Read the input carefully. ", "Decide: ")
 SUFFIXES = ("", " Use only what is stated.", " Pick the best option.", " Answer from the text alone.", " Be strict.")
 FIELDS = ("text", "message", "content", "body", "input", "document", "description", "comment")
+GRADED = "made:graded"
+"""Policies whose instructions may speak of the order of the levels; they come in either order as made."""
+RULED = (GRADED, "made:rule")
+"""Policies: without their instructions nothing decides."""
 FILLER = (
     "Sent from my phone",
     "-- \nKind regards",
@@ -53,7 +57,8 @@ def augment(e: Example, rng: random.Random, pool: Mapping[str, Content | None], 
         case Noul():
             e = _noul(e, rng)
         case Score():
-            if rng.random() < 0.1 and not any(re.match(r"\s*\d", render(x)) for x in e.question.levels):
+            fixed = e.task.startswith(GRADED) or any(re.match(r"\s*\d", render(x)) for x in e.question.levels)
+            if rng.random() < 0.1 and not fixed:
                 n = len(e.question.levels)
                 e = e.with_question(Score(list(e.question.levels)[::-1], e.question.instructions), n - 1 - e.answer)
     return _instructions(_state(e, rng), rng)
@@ -181,7 +186,9 @@ def _instructions(e: Example, rng: random.Random) -> Example:
     text: Content | None = rng.choice(PREFIXES) + q.instructions + rng.choice(SUFFIXES)
     if roll < 0.1:
         text = {"instruction": q.instructions}
-    elif roll < 0.2 and isinstance(q, Choice) and not any(MEANINGLESS.match(k) for k in q.options):
+    elif (
+        roll < 0.2 and isinstance(q, Choice) and not e.task.startswith(RULED) and not any(MEANINGLESS.match(k) for k in q.options)
+    ):
         text = None
     match q:
         case Choice(options):

@@ -1,6 +1,8 @@
 # ruff: noqa: E501  (a table of texts, one a line)
 """Relevance cases derived from training records: a question, and a sentence that answers it or one that does not.
 
+`derive` also gives the cases of `derive_toxicity`, which has tables of its own.
+
 Nothing is derived from tasks that are held out (`derive` gets only what is trained on). Task names are ``derived:SOURCE``.
 """
 
@@ -16,6 +18,7 @@ from oneread.questions import Choice, Content, Noul, Score
 
 from .augment import MEANINGLESS
 from .corpus import Example
+from .derive_toxicity import toxicity
 from .made.relevance import cases, judged, topical
 
 # relation of fewrel_relation -> questions for the object, given the subject; and words without which no sentence states it
@@ -282,7 +285,7 @@ def derive(corpus: Mapping[str, Sequence[Example]], seed: int, share: float = 1.
     """Cases from the records of `corpus`, task name -> examples; tasks that are not in it give none.
 
     Args:
-        share: how many of the usual number (about 40,000) of cases.
+        share: how many of the usual number (about 80,000) of cases.
     """
     rng = random.Random(f"{seed} derive")
 
@@ -302,6 +305,7 @@ def derive(corpus: Mapping[str, Sequence[Example]], seed: int, share: float = 1.
         lambda: paired(
             rng, "derived:context", pairs("mctaco_temporal", ("question",), ("text", "context", "event")), int(4000 * share)
         ),
+        lambda: toxicity(rng, corpus, share),
     )
     for source in sources:
         yield from source()

@@ -35,7 +35,6 @@ MORE = {
     "goemotions": 1.5,
     "tweet_emoji": 1.5,
     "offensive_tweets": 2.0,
-    "hate_tweets": 2.0,
     "hatecheck": 1.5,
     "irony_tweets": 1.3,
     "commonsense_qa": 1.3,

@@ -14,6 +14,7 @@ from oneread.canvas.text import render
 from oneread.questions import Choice, Noul, Request, Score, option_count, validate
 from training.corpus import Example, parse
 from training.derive import derive
+from training.derive_toxicity import SOURCES, affirmed, sorted_posts, toxicity
 from training.made import facts, forums, relevance, reviews, rules
 from training.made.spin import spin
 from training.prepare import without_overlap
@@ -84,6 +85,74 @@ def test_judged_passages_keep_their_judgement_in_other_words() -> None:
             w.format(q=q, p=p) for w in relevance.YES for q in ("question", "query", "request") for p in relevance.PASSAGE_KEYS
         }
         assert all((e.answer == 0) == ((good in render(e.state)) == (e.question.instructions in wordings)) for e in plain)
+
+
+def _posts() -> dict[str, list[Example]]:
+    """Posts of the three sources: hate, foul ones with and without a group, harmless ones; each number is one post."""
+    said = {
+        "offensive_tweets": (
+            ("Is this offensive?", True, "@user you are such an idiot {n}"),
+            ("Is this offensive?", True, "You idiot {n}, why did you marry one of those Germans?"),
+            ("Is this post acceptable, i.e. not offensive?", True, "Lovely morning, {n} ducks on the lake"),
+            ("Is this post acceptable, i.e. not offensive?", False, "This shitty phone froze {n} times"),
+        ),
+        "hate_tweets": (
+            ("Is this hateful?", True, "Send them back, all {n} immigrants are filth"),
+            ("Is this hateful?", False, "{n} immigrants opened a bakery"),
+        ),
+        "hatecheck": (
+            ("Is this hateful?", True, "I despise every one of {n} Muslims."),
+            ("Is this message free of hateful content?", True, 'He said this was "typical fag behaviour", {n} of us left.'),
+        ),
+    }
+    record = {"type": "noul", "criteria": None}
+    return {
+        task: [
+            parse({**record, "task": task, "instructions": ask, "answer": answer, "state": {"post": text.format(n=n)}})
+            for ask, answer, text in rows
+            for n in range(30)
+        ]
+        for task, rows in said.items()
+    }
+
+
+def test_posts_are_sorted_by_label_and_words() -> None:
+    kinds = sorted_posts(random.Random(1), _posts())
+    begins = {kind: sorted({re.sub(r"\d+", "", text)[:12] for text in texts}) for kind, texts in kinds.items()}
+    assert begins == {
+        "hate": ["I despise ev", "Send them ba"],
+        "insult": ["@user you ar"],
+        "bad": ["You idiot , "],  # foul, and a group is named: rude or hateful
+        "crude": ["This shitty "],
+        "fine": [" immigrants ", "He said this", "Lovely morni"],
+    }
+    named = Choice({"A": "not_ok: Contains offensive language", "B": "ok: No offensive language"}, "Label?")
+    assert [affirmed(Example("offensive_tweets", named, "x", i)) for i in (0, 1)] == [True, False]
+
+
+def test_toxicity_cases_are_balanced_and_true() -> None:
+    examples = list(toxicity(random.Random(2), _posts(), 0.05))
+    answers: dict[str, Counter[int]] = {}
+    for e in examples:
+        validate(Request(e.state, {"q": e.question}))
+        answers.setdefault(f"{e.task} {type(e.question).__name__}", Counter())[e.answer] += 1
+        text = render(e.state).lower()
+        hateful = "despise" in text or "send them" in text
+        if e.task == "derived:speech_level":
+            assert e.answer == (2 if hateful else 1 if "idiot" in text or "shitty" in text else 0)
+        if e.task == "derived:speech_level_of_four":
+            assert (e.answer == 3) == hateful
+        assert "germans" not in text or e.task.startswith("derived:speech_bad")  # not sure to be rude only
+    assert len(examples) > 1500
+    for task, seen in answers.items():
+        if not task.endswith("Choice"):
+            assert max(seen.values()) < 1.5 * min(seen.values()), (task, seen)
+
+
+def test_toxicity_is_derived_from_no_task_that_is_held_out() -> None:
+    assert not set(SOURCES) & {*UNSEEN, *DEV}
+    records = [e for examples in _posts().values() for e in examples]
+    assert list(toxicity(random.Random(3), dict.fromkeys((*UNSEEN, *DEV), records), 1.0)) == []
 
 
 def test_nothing_is_derived_from_what_is_not_there() -> None:

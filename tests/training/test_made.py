@@ -150,5 +150,5 @@ def test_questions_about_one_state_agree() -> None:
 def test_spam_tone_toxicity_reviews_and_relevance_are_most_of_all_made_cases() -> None:
     tasks = Counter(e.task.split(":")[1].split("_")[0] for e in generate(6000, 3))
     named = ("message", "mail", "tone", "hurry", "story", "speech", "post", "forum", "opinion", "mention", "fact")
-    assert 0.6 < sum(tasks[k] for k in named) / tasks.total() < 0.75
+    assert 0.55 < sum(tasks[k] for k in named) / tasks.total() < 0.75
     assert all(tasks[k] > 0.05 * tasks.total() for k in ("fact", "opinion", "mention", "forum", "rule"))
