@@ -18,7 +18,7 @@ Tokens: TypeAlias = NDArray[np.int32]
 Readout: TypeAlias = Literal["label", "marker"]
 """How answers are read off a slot: scores of label ids at one position, or one score for the option it marks."""
 
-PAGE = 16
+PAGE = 8
 """Tokens of a page: what prompts share is found, and computed once, in steps of this."""
 
 NO_TOKENS: Tokens = np.zeros(0, np.int32)

@@ -117,6 +117,9 @@ BY_COPY_ENGINE = {"tma": True, "down_tma": True}
         (False, {"merge": True}),
         (True, {"merge": True}),
         (False, {"merge": True, **BY_COPY_ENGINE}),
+        (False, {"merge": True, "halve": True, "join": 16}),
+        (False, {"merge": True, "halve": True, "join": 16, "group": 8, **BY_COPY_ENGINE}),
+        (True, {"merge": True, "join": 16}),
     ],
 )
 @pytest.mark.parametrize(("block", "gated", "inner"), [(64, 64, 128), (16, 128, 192), (32, 128, 320)])
@@ -157,7 +160,9 @@ def test_choices_that_no_router_makes_write_nowhere() -> None:
         steps.experts(torch.randn(5, HIDDEN, device=DEVICE), chosen, torch.ones(5, K, device=DEVICE), gate_up, down)
 
 
-@pytest.mark.parametrize("shape", [{}, BY_COPY_ENGINE], ids=["threads", "copy engine"])
+@pytest.mark.parametrize(
+    "shape", [{}, BY_COPY_ENGINE, {"merge": True, "join": 16, "down_tma": True}], ids=["threads", "copy engine", "joined"]
+)
 @pytest.mark.parametrize("swap", [False, True])
 @pytest.mark.parametrize("rows", [1, 37])
 def test_fp8_rows_and_weights(rows: int, swap: bool, shape: dict[str, Any]) -> None:
@@ -170,7 +175,7 @@ def test_fp8_rows_and_weights(rows: int, swap: bool, shape: dict[str, Any]) -> N
     from oneread.engines.onepass.kernels.experts import Quantised
 
     with guarded_memory():
-        chosen, shares = steps.route(logits_of("spread", rows), layer, K)
+        chosen, shares = steps.route(logits_of("crowded" if "join" in shape else "spread", rows), layer, K)
         out = steps.experts(Quantised(values, scales), chosen, shares, gate_up, down).view(rows, K, HIDDEN)
     want = experts_loop(values.float() * scales[:, None], chosen, shares, gate_up, down)
     error = (out.float().sum(1) - want).norm() / want.norm()

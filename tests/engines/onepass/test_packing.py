@@ -182,19 +182,19 @@ def test_rows_see_what_the_rules_say_and_pages_are_found_and_evicted_by_them(cap
 
 def test_a_pass_that_fails_leaves_the_cache_as_it_was_but_for_what_it_evicted() -> None:
     rng = np.random.default_rng(0)
-    cache = PrefixCache(6)
+    cache, layout = PrefixCache(6), Layout(9, False, 6 * PAGE)
     first = Read(rng.integers(0, 9, 4).astype(np.int32), (), rng.integers(0, 9, 4 * PAGE).astype(np.int32))
-    pack = pack_reads([first], cache, Layout(9, False, 99))
+    pack = pack_reads([first], cache, layout)
     cache.written(pack.fresh)
     cache.release(pack.pages)
     longer = Read(first.canvas, (), np.concatenate([first.prompt, rng.integers(0, 9, 9 * PAGE).astype(np.int32)]))
-    with pytest.raises(EngineError, match="at most 98 rows"):
-        pack_reads([first, longer], cache, Layout(9, False, 99))
+    with pytest.raises(EngineError, match=f"at most {6 * PAGE - 1} rows"):
+        pack_reads([first, longer], cache, layout)
     assert (cache.stats.pages, cache.stats.evicted) == (4, 0)
-    again = pack_reads([first], cache, Layout(9, False, 99))
+    again = pack_reads([first], cache, layout)
     assert again.reused == (4 * PAGE,)
     cache.release(again.pages)
     # Nothing is held any more: another prompt may have every page.
-    other = pack_reads([Read(first.canvas, (), longer.prompt[::-1][: 6 * PAGE].copy())], cache, Layout(9, False, 99))
+    other = pack_reads([Read(first.canvas, (), longer.prompt[::-1][: 6 * PAGE].copy())], cache, layout)
     assert len(other.fresh) == 1
     assert len(other.fresh[0].keys) == 6

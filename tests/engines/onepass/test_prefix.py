@@ -154,7 +154,7 @@ def test_no_pass_takes_more_rows_than_it_may_beside_a_long_prompt(
     model: Any, open_engine: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page_bytes = open_engine().weights.config.kv_row_bytes(4) * PAGE
-    engine, rng = open_engine(rows=64, kv_bytes=8 * page_bytes), np.random.default_rng(10)
+    engine, rng = open_engine(rows=64, kv_bytes=128 // PAGE * page_bytes), np.random.default_rng(10)
     rows: list[int] = []
     plain = engine._run
     monkeypatch.setattr(engine, "_run", lambda pack: (rows.append(pack.rows), plain(pack))[1])

@@ -87,7 +87,9 @@ class Products:
         stack_tail = stack
         if t.tma:
             parts = 2 if t.merge else 1
-            stack, stack_tail = (self._described(weight.weight, 2, [1, parts, n, t.depth]) for n in (t.gated, tail))
+            stack, stack_tail = (
+                self._described(weight.weight, (len(weight.weight), 2, -1), [1, parts, n, t.depth]) for n in (t.gated, tail)
+            )
         grouped.gate_up_kernel[(len(order.owners) * triton.cdiv(inner, t.gated),)](
             values,
             scales,
@@ -109,6 +111,7 @@ class Products:
             fp8=fp8,
             swap=t.swap,
             halve=t.halve,
+            join=t.join,
             group=t.group,
             tma=t.tma,
             merge=t.merge,
@@ -126,11 +129,13 @@ class Products:
         out = torch.empty((shares.numel(), hidden), dtype=dtype, device=values.device)
         rows: Any = described(values, [t.block, t.down_depth]) if t.down_tma else values
         rows_half: Any = described(values, [t.block // 2, t.down_depth]) if t.down_tma and t.halve else rows
+        rows_join: Any = described(values, [t.join, t.down_depth]) if t.down_tma and t.join else rows
         grouped.down_kernel[(len(order.owners) * triton.cdiv(hidden, t.wide),)](
             rows,
             rows_half,
+            rows_join,
             scales,
-            self._described(weight.weight, 1, [1, 1, t.wide, t.down_depth]) if t.down_tma else weight.weight,
+            self._described(weight.weight, (-1,), [t.wide, t.down_depth]) if t.down_tma else weight.weight,
             weight.scale if scaled else scales,
             order.pairs,
             order.owners,
@@ -146,15 +151,16 @@ class Products:
             fp8=fp8,
             swap=t.down_swap,
             halve=t.halve,
+            join=t.join,
             tma=t.down_tma,
             num_warps=t.down_warps,
             num_stages=t.down_stages,
         )
         return out
 
-    def _described(self, stack: Tensor, parts: int, block: list[int]) -> TensorDescriptor:
-        """Experts' weights as (experts, parts, outputs, inputs), loaded in blocks; made once."""
+    def _described(self, stack: Tensor, shape: tuple[int, ...], block: list[int]) -> TensorDescriptor:
+        """Experts' weights as (*shape, inputs), loaded in blocks; made once."""
         key = stack.data_ptr(), *block
         if key not in self.descriptors:
-            self.descriptors[key] = described(stack.view(len(stack), parts, -1, stack.shape[-1]), block)
+            self.descriptors[key] = described(stack.view(*shape, stack.shape[-1]), block)
         return self.descriptors[key]

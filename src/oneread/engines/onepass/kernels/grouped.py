@@ -81,24 +81,31 @@ def apart(
 @triton.jit
 def merged(
     x_at,
+    more_at,
     stack,
     expert,
     first,
     hidden: tl.constexpr,
     inner: tl.constexpr,
     block: tl.constexpr,
+    more: tl.constexpr,
     gated: tl.constexpr,
     depth: tl.constexpr,
     fp8: tl.constexpr,
     swap: tl.constexpr,
     tma: tl.constexpr,
 ):
-    """`apart` as one product of twice the width: the matrix unit reads the rows from shared memory once."""
+    """`apart` as one product of twice the width: the matrix unit reads the rows from shared memory once.
+
+    And the same of `more` further rows, (more, gated) each, over the same loads of weights, which are the left side there: they
+    are few. Without any, what stands for them is not to be used.
+    """
     deep, line = tl.arange(0, depth), tl.arange(0, 2 * gated)
     if not tma:
         column = tl.minimum(first + line % gated, inner - 1) + line // gated * inner
         w_at = stack + column[:, None] * hidden + deep[None, :]
     both = tl.zeros((2 * gated, block) if swap else (block, 2 * gated), tl.float32)
+    further = tl.zeros((2 * gated, more), tl.float32) if more else both
     for step in range(0, hidden, depth):
         if hidden % depth == 0:
             rows = tl.load(x_at + step)
@@ -112,13 +119,108 @@ def merged(
         else:
             w = tl.load(w_at + step, mask=inside, other=0.0)
         both = product(rows, w, both, fp8, swap)
+        if more:
+            few = tl.load(more_at + step) if hidden % depth == 0 else tl.load(more_at + step, mask=inside, other=0.0)
+            further = product(few, w, further, fp8, True)
     if swap:
         both = tl.trans(both)
-    return tl.split(tl.permute(tl.reshape(both, (block, 2, gated)), (0, 2, 1)))
+    gate, up = tl.split(tl.permute(tl.reshape(both, (block, 2, gated)), (0, 2, 1)))
+    more_gate, more_up = gate, up
+    if more:
+        more_gate, more_up = tl.split(tl.permute(tl.reshape(tl.trans(further), (more, 2, gated)), (0, 2, 1)))
+    return gate, up, more_gate, more_up
+
+
+@triton.jit
+def put_gated(
+    gate,
+    up,
+    x_scales,
+    weight_scales,
+    out,
+    row,
+    place,
+    expert,
+    first,
+    inner: tl.constexpr,
+    gated: tl.constexpr,
+    scaled: tl.constexpr,
+    fp8: tl.constexpr,
+):
+    """Write gelu(gate) * up of some places, in `gated` columns from `first` on."""
+    column = first + tl.arange(0, gated)
+    if scaled:
+        scales = weight_scales + expert * 2 * inner + tl.minimum(column, inner - 1)
+        gate *= tl.load(scales)[None, :]
+        up *= tl.load(scales + inner)[None, :]
+    if fp8:
+        own = tl.load(x_scales + row)[:, None]
+        gate *= own
+        up *= own
+    value = (gelu(gate) * up).to(out.dtype.element_ty)
+    target = out + place.to(tl.int64)[:, None] * inner + column[None, :]
+    if inner % gated == 0:
+        tl.store(target, value)
+    else:
+        tl.store(target, value, mask=(column < inner)[None, :])
 
 
 @triton.jit
 def gate_up_part(
+    x,
+    x_scales,
+    weight,
+    weight_scales,
+    order,
+    out,
+    start,
+    end,
+    expert,
+    first,
+    hidden: tl.constexpr,
+    inner: tl.constexpr,
+    k: tl.constexpr,
+    block: tl.constexpr,
+    more: tl.constexpr,
+    gated: tl.constexpr,
+    depth: tl.constexpr,
+    scaled: tl.constexpr,
+    fp8: tl.constexpr,
+    swap: tl.constexpr,
+    tma: tl.constexpr,
+    merge: tl.constexpr,
+):
+    """`gate_up_kernel` for `block` (and `more`) places from `start` on and `gated` columns from `first` on."""
+    place = start + tl.arange(0, block)
+    # Places behind an expert's last pair compute row 0: what they write is there to be read, and nobody uses it.
+    row = tl.load(order + place, mask=place < end, other=0).to(tl.int64) // k
+    deep = tl.arange(0, depth)
+    x_at = x + row[:, None] * hidden + deep[None, :]
+    stack = weight
+    if not tma:
+        stack += expert.to(tl.int64) * 2 * inner * hidden
+    if merge:
+        more_at = x_at
+        if more:
+            more_place = start + block + tl.arange(0, more)
+            more_row = tl.load(order + more_place, mask=more_place < end, other=0).to(tl.int64) // k
+            more_at = x + more_row[:, None] * hidden + deep[None, :]
+        gate, up, more_gate, more_up = merged(
+            x_at, more_at, stack, expert, first, hidden, inner, block, more, gated, depth, fp8, swap, tma
+        )
+        if more:
+            put_gated(
+                more_gate, more_up, x_scales, weight_scales, out, more_row, more_place, expert, first, inner, gated, scaled, fp8
+            )
+    else:
+        # Columns that do not exist repeat the last one, so that no load of a weight needs a mask.
+        there = tl.minimum(first + tl.arange(0, gated), inner - 1)
+        gate, up = apart(x_at, stack, expert, first, there, hidden, inner, block, gated, depth, fp8, swap, tma)
+    put_gated(gate, up, x_scales, weight_scales, out, row, place, expert, first, inner, gated, scaled, fp8)
+
+
+@triton.jit
+def gate_up_columns(
     x,
     x_scales,
     weight,
@@ -138,41 +240,31 @@ def gate_up_part(
     scaled: tl.constexpr,
     fp8: tl.constexpr,
     swap: tl.constexpr,
+    halve: tl.constexpr,
+    join: tl.constexpr,
     tma: tl.constexpr,
     merge: tl.constexpr,
 ):
-    """`gate_up_kernel` for places `start` onwards and `gated` columns from `first` on."""
-    place = start + tl.arange(0, block)
-    # Places behind an expert's last pair compute row 0: what they write is there to be read, and nobody uses it.
-    pair = tl.load(order + place, mask=place < end, other=0)
-    row = pair.to(tl.int64) // k
-    column = first + tl.arange(0, gated)
-    known = column < inner
-    # Columns that do not exist repeat the last one, so that no load of a weight needs a mask.
-    there = tl.minimum(column, inner - 1)
-    deep = tl.arange(0, depth)
-    x_at = x + row[:, None] * hidden + deep[None, :]
-    stack = weight
-    if not tma:
-        stack += expert.to(tl.int64) * 2 * inner * hidden
-    if merge:
-        gate, up = merged(x_at, stack, expert, first, hidden, inner, block, gated, depth, fp8, swap, tma)
+    """`gate_up_part` of the size that this block of pairs needs."""
+    half: tl.constexpr = block // 2 if halve else block
+    left = end - start
+    # fmt: off
+    if join > 0 and (left > block) & (left <= block + join):
+        gate_up_part(x, x_scales, weight, weight_scales, order, out, start, end, expert, first,
+                     hidden, inner, k, block, join, gated, depth, scaled, fp8, swap, tma, merge)
+    elif not halve or left > half:
+        gate_up_part(x, x_scales, weight, weight_scales, order, out, start, end, expert, first,
+                     hidden, inner, k, block, 0, gated, depth, scaled, fp8, swap, tma, merge)
     else:
-        gate, up = apart(x_at, stack, expert, first, there, hidden, inner, block, gated, depth, fp8, swap, tma)
-    if scaled:
-        scales = weight_scales + expert * 2 * inner + there
-        gate *= tl.load(scales)[None, :]
-        up *= tl.load(scales + inner)[None, :]
-    if fp8:
-        own = tl.load(x_scales + row)[:, None]
-        gate *= own
-        up *= own
-    value = (gelu(gate) * up).to(out.dtype.element_ty)
-    target = out + place.to(tl.int64)[:, None] * inner + column[None, :]
-    if inner % gated == 0:
-        tl.store(target, value)
-    else:
-        tl.store(target, value, mask=known[None, :])
+        gate_up_part(x, x_scales, weight, weight_scales, order, out, start, end, expert, first,
+                     hidden, inner, k, half, 0, gated, depth, scaled, fp8, swap, tma, merge)
+    # fmt: on
+
+
+@triton.jit
+def taken(owners, number, expert, left, join: tl.constexpr):
+    """Whether no more than `join` pairs are left for this block and the program of its expert's block before takes them."""
+    return (left <= join) & (tl.load(owners + number - 1, mask=number > 0, other=-1) == expert)
 
 
 @triton.jit
@@ -197,6 +289,7 @@ def gate_up_kernel(
     fp8: tl.constexpr,
     swap: tl.constexpr,
     halve: tl.constexpr,
+    join: tl.constexpr,
     group: tl.constexpr,
     tma: tl.constexpr,
     merge: tl.constexpr,
@@ -205,39 +298,64 @@ def gate_up_kernel(
 
     `scaled`: FP8 weights; `fp8`: FP8 rows too. `tail`: the width of the last program of a block of pairs, where `gated` does
     not divide `inner`. `halve`: a block that is at most half full is multiplied as half a block; the rest stays unwritten.
+    `join`: so few pairs of an expert's last block are multiplied beside the block before (with `merge` only).
     `tma`: `weight` and `weight_tail` describe (experts, 2, inner, hidden) in blocks of `gated` or `tail` by `depth`, of gate and
     up at once if `merge`, which multiplies both as one matrix.
     """
     tiles: tl.constexpr = (inner + gated - 1) // gated
-    half: tl.constexpr = block // 2 if halve else block
     number, tile = spot(tiles, group)
     expert = tl.load(owners + number)
     if expert < 0:
         return
     start, first = number * block, tile * gated
     end = tl.load(ends + expert)
-    whole = end - start > half
+    if join > 0 and taken(owners, number, expert, end - start, join):
+        return
     # fmt: off
     if tail == gated or tile < tiles - 1:
-        if not halve or whole:
-            gate_up_part(x, x_scales, weight, weight_scales, order, out, start, end, expert, first,
-                         hidden, inner, k, block, gated, depth, scaled, fp8, swap, tma, merge)
-        else:
-            gate_up_part(x, x_scales, weight, weight_scales, order, out, start, end, expert, first,
-                         hidden, inner, k, half, gated, depth, scaled, fp8, swap, tma, merge)
+        gate_up_columns(x, x_scales, weight, weight_scales, order, out, start, end, expert, first,
+                        hidden, inner, k, block, gated, depth, scaled, fp8, swap, halve, join, tma, merge)
     else:
-        if not halve or whole:
-            gate_up_part(x, x_scales, weight_tail, weight_scales, order, out, start, end, expert, first,
-                         hidden, inner, k, block, tail, depth, scaled, fp8, swap, tma, merge)
-        else:
-            gate_up_part(x, x_scales, weight_tail, weight_scales, order, out, start, end, expert, first,
-                         hidden, inner, k, half, tail, depth, scaled, fp8, swap, tma, merge)
+        gate_up_columns(x, x_scales, weight_tail, weight_scales, order, out, start, end, expert, first,
+                        hidden, inner, k, block, tail, depth, scaled, fp8, swap, halve, join, tma, merge)
     # fmt: on
+
+
+@triton.jit
+def put_down(
+    acc,
+    x_scales,
+    weight_scales,
+    order,
+    shares,
+    out,
+    place,
+    end,
+    expert,
+    first,
+    hidden: tl.constexpr,
+    wide: tl.constexpr,
+    scaled: tl.constexpr,
+    fp8: tl.constexpr,
+):
+    """Write some places' outputs times their shares where their pairs belong, in `wide` columns from `first` on."""
+    real = place < end
+    pair = tl.load(order + place, mask=real, other=0)
+    column = first + tl.arange(0, wide)
+    if scaled:
+        acc *= tl.load(weight_scales + expert * hidden + tl.minimum(column, hidden - 1))[None, :]
+    factor = tl.load(shares + pair, mask=real, other=0.0)
+    if fp8:
+        factor *= tl.load(x_scales + place)
+    acc *= factor[:, None]
+    target = out + pair.to(tl.int64)[:, None] * hidden + column[None, :]
+    tl.store(target, acc.to(out.dtype.element_ty), mask=real[:, None] & (column < hidden)[None, :])
 
 
 @triton.jit
 def down_part(
     x,
+    x_more,
     x_scales,
     weight,
     weight_scales,
@@ -251,6 +369,7 @@ def down_part(
     hidden: tl.constexpr,
     inner: tl.constexpr,
     block: tl.constexpr,
+    more: tl.constexpr,
     wide: tl.constexpr,
     depth: tl.constexpr,
     scaled: tl.constexpr,
@@ -258,21 +377,20 @@ def down_part(
     swap: tl.constexpr,
     tma: tl.constexpr,
 ):
-    """`down_kernel` for places `start` onwards and `wide` columns from `first` on."""
+    """`down_kernel` for `block` (and `more`) places from `start` on and `wide` columns from `first` on."""
     place = (start + tl.arange(0, block)).to(tl.int64)
-    real = place < end
-    pair = tl.load(order + place, mask=real, other=0)
-    column = first + tl.arange(0, wide)
-    known = column < hidden
-    there = tl.minimum(column, hidden - 1)
+    more_place = (start + block + tl.arange(0, more)).to(tl.int64) if more else place
     deep = tl.arange(0, depth)
     if not tma:
+        there = tl.minimum(first + tl.arange(0, wide), hidden - 1)
         x_at = x + place[:, None] * inner + deep[None, :]
+        more_at = x + more_place[:, None] * inner + deep[None, :]
         w_at = weight + (expert.to(tl.int64) * hidden + there[:, None]) * inner + deep[None, :]
     acc = tl.zeros((wide, block) if swap else (block, wide), tl.float32)
+    further = tl.zeros((wide, more), tl.float32) if more else acc
     for step in range(0, inner, depth):
         if tma:
-            rows, w = x.load([start, step]), tl.reshape(weight.load([expert, 0, first, step]), (wide, depth))
+            rows, w = x.load([start, step]), weight.load([expert * hidden + first, step])
         elif inner % depth == 0:
             rows, w = tl.load(x_at + step), tl.load(w_at + step)
         else:
@@ -280,22 +398,27 @@ def down_part(
             rows = tl.load(x_at + step, mask=inside, other=0.0)
             w = tl.load(w_at + step, mask=inside, other=0.0)
         acc = product(rows, w, acc, fp8, swap)
+        if more:
+            if tma:
+                few = x_more.load([start + block, step])
+            elif inner % depth == 0:
+                few = tl.load(more_at + step)
+            else:
+                few = tl.load(more_at + step, mask=inside, other=0.0)
+            further = product(few, w, further, fp8, True)
     if swap:
         acc = tl.trans(acc)
-    if scaled:
-        acc *= tl.load(weight_scales + expert * hidden + there)[None, :]
-    factor = tl.load(shares + pair, mask=real, other=0.0)
-    if fp8:
-        factor *= tl.load(x_scales + place)
-    acc *= factor[:, None]
-    target = out + pair.to(tl.int64)[:, None] * hidden + column[None, :]
-    tl.store(target, acc.to(out.dtype.element_ty), mask=real[:, None] & known[None, :])
+    put_down(acc, x_scales, weight_scales, order, shares, out, place, end, expert, first, hidden, wide, scaled, fp8)
+    if more:
+        further = tl.trans(further)
+        put_down(further, x_scales, weight_scales, order, shares, out, more_place, end, expert, first, hidden, wide, scaled, fp8)
 
 
 @triton.jit
 def down_kernel(
     x,
     x_half,
+    x_join,
     x_scales,
     weight,
     weight_scales,
@@ -313,12 +436,13 @@ def down_kernel(
     fp8: tl.constexpr,
     swap: tl.constexpr,
     halve: tl.constexpr,
+    join: tl.constexpr,
     tma: tl.constexpr,
 ):
-    """out[pair] = share[pair] * (x[i] down^T) for the pair at place i of the order. `halve`: see `gate_up_kernel`.
+    """out[pair] = share[pair] * (x[i] down^T) for the pair at place i of the order. `halve`, `join`: see `gate_up_kernel`.
 
-    `tma`: `x` and `x_half` describe (places, inner) in blocks of `block` or half of it by `depth`, `weight` (experts, 1, hidden,
-    inner) in blocks of `wide` by `depth`.
+    `tma`: `x`, `x_half` and `x_join` describe (places, inner) in blocks of `block`, half of it or `join` by `depth`, `weight`
+    (experts * hidden, inner) in blocks of `wide` by `depth`.
     """
     tiles: tl.constexpr = (hidden + wide - 1) // wide
     half: tl.constexpr = block // 2 if halve else block
@@ -328,11 +452,17 @@ def down_kernel(
         return
     start, first = number * block, tile * wide
     end = tl.load(ends + expert)
+    left = end - start
+    if join > 0 and taken(owners, number, expert, left, join):
+        return
     # fmt: off
-    if not halve or end - start > half:
-        down_part(x, x_scales, weight, weight_scales, order, shares, out, start, end, expert, first,
-                  hidden, inner, block, wide, depth, scaled, fp8, swap, tma)
+    if join > 0 and (left > block) & (left <= block + join):
+        down_part(x, x_join, x_scales, weight, weight_scales, order, shares, out, start, end, expert, first,
+                  hidden, inner, block, join, wide, depth, scaled, fp8, swap, tma)
+    elif not halve or left > half:
+        down_part(x, x, x_scales, weight, weight_scales, order, shares, out, start, end, expert, first,
+                  hidden, inner, block, 0, wide, depth, scaled, fp8, swap, tma)
     else:
-        down_part(x_half, x_scales, weight, weight_scales, order, shares, out, start, end, expert, first,
-                  hidden, inner, half, wide, depth, scaled, fp8, swap, tma)
+        down_part(x_half, x_half, x_scales, weight, weight_scales, order, shares, out, start, end, expert, first,
+                  hidden, inner, half, 0, wide, depth, scaled, fp8, swap, tma)
     # fmt: on

@@ -21,6 +21,8 @@ class ExpertTiles:
         swap, down_swap: whether weights are the left side of a product: Hopper's matrix unit takes 64 rows or more
             on the left, and a block of few pairs has fewer.
         halve: whether a block that is at most half full, such as an expert's last one, is multiplied as half a block.
+        join: of how many pairs or fewer an expert's last block is multiplied by the program of the block before, over the same
+            loads of weights; 0 for none. A power of two from 16 on, with `merge` only.
         group: blocks that stand side by side in the first product's order of programs, over the same columns of weights.
         merge: whether gate and up are multiplied as one matrix of twice the columns: rows are read from shared memory once.
         tma, down_tma: whether the card's copy engine loads weights (in the second product the rows too), not each thread
@@ -39,6 +41,7 @@ class ExpertTiles:
     swap: bool = False
     down_swap: bool = False
     halve: bool = False
+    join: int = 0
     group: int = 1
     merge: bool = False
     tma: bool = False
