@@ -23,9 +23,10 @@ class Options:
         experts: one after another, torch's grouped products (plain weights only), or the Triton kernel (fused steps only).
         activations: FP8 weights times rows kept wide, or times rows rounded to FP8 with a scale each (fused steps only).
         overlap: what the dense MLP runs beside, on a stream of its own (fused steps on CUDA only), in passes of up to
-            `graph_rows` rows: larger ones leave no part of the device idle.
+            `overlap_rows` rows.
+        overlap_rows: larger passes leave no part of the device idle.
         graphs: whether passes of up to `graph_rows` rows are replayed as CUDA graphs, padded to a few sizes.
-        graph_rows: larger passes keep the device busy long enough to be launched kernel by kernel.
+        graph_rows: larger passes keep the device busy long enough to be launched kernel by kernel, without padding.
         warm_rows: sizes captured at start, so that no request waits for it.
     """
 
@@ -36,8 +37,9 @@ class Options:
     experts: Literal["loop", "grouped", "triton"] = "loop"
     activations: Literal["wide", "fp8"] = "wide"
     overlap: Literal["none", "routing", "experts"] = "none"
+    overlap_rows: int = 8192
     graphs: bool = False
-    graph_rows: int = 8192
+    graph_rows: int = 2048
     warm_rows: tuple[int, ...] = (64, 128, 256, 384, 512, 1024)
 
     def __post_init__(self) -> None:

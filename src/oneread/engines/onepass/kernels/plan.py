@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from ..config import LayerKind
@@ -51,17 +51,16 @@ class ExpertTiles:
 Classes: TypeAlias = tuple[tuple[float, ExpertTiles], ...]
 """Shapes, and up to how many pairs an expert on average they are for."""
 
+LARGE = ExpertTiles(
+    128, gated=128, warps=8, down_warps=8, down_stages=3, halve=True, group=8, merge=True, tma=True, down_tma=True
+)
+
 WIDE: Classes = (
     (8, ExpertTiles(16, depth=128, stages=5, wide=64, down_stages=3, swap=True, down_swap=True)),
     (26, ExpertTiles(32, stages=5, wide=64, swap=True, down_swap=True)),
     (100, ExpertTiles(64, gated=128, stages=5)),
-    (350, ExpertTiles(128, gated=128, warps=8, wide=256, down_warps=8, halve=True, group=8, merge=True, tma=True, down_tma=True)),
-    (
-        float("inf"),
-        ExpertTiles(
-            128, gated=128, warps=8, down_warps=8, down_stages=3, halve=True, group=8, merge=True, tma=True, down_tma=True
-        ),
-    ),
+    (350, replace(LARGE, join=16)),
+    (float("inf"), LARGE),
 )
 FP8_ROWS: Classes = (
     (8, ExpertTiles(16, depth=256, stages=5, wide=64, down_stages=6, swap=True, down_swap=True)),

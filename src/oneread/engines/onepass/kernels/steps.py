@@ -49,7 +49,7 @@ class FusedSteps(Steps):
     def begin(self, config: Config, batch: Batch) -> None:
         self.epsilon = config.epsilon
         device, rows = batch.tokens.device, len(batch.tokens)
-        self.overlaps = self.options.overlap != "none" and device.type == "cuda" and rows <= self.options.graph_rows
+        self.overlaps = self.options.overlap != "none" and device.type == "cuda" and rows <= self.options.overlap_rows
         if self.overlaps and self.side is None:
             self.side = torch.cuda.Stream(device)
         for kind in config.ropes:
