@@ -40,6 +40,6 @@ def test_there_are_twelve_cases() -> None:
     assert len(CASES) == 12
 
 
-def test_at_least_ten_cases_are_wholly_right(verdicts: dict[str, dict[str, bool]]) -> None:
+def test_at_least_eleven_cases_are_wholly_right(verdicts: dict[str, dict[str, bool]]) -> None:
     wrong = {name: answers for name, answers in verdicts.items() if not all(answers.values())}
-    assert len(verdicts) - len(wrong) >= 10, wrong
+    assert len(verdicts) - len(wrong) >= 11, wrong
