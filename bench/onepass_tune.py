@@ -4,8 +4,8 @@
     python bench/onepass_gpu.py --tiles tiles.json        the table with these shapes instead of plan.py's
 
 For each form of rows and number of rows, both products are timed alone in every shape, as graphs replay them, over several
-layers so that none finds its weights in the cache. The best of each that share a block make the choice. Kernels are
-compiled first, by many processes side by side.
+layers so that none finds its weights in the cache. The best of each that share a block, and how it joins, make the choice.
+Kernels are compiled first, by many processes side by side.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ HIDDEN, INNER, EXPERTS, K = 2816, 704, 128, 8
 SHARED = 227 * 1024
 CLASSES = {64: 8.0, 384: 26.0, 640: 100.0, 4224: 350.0, 10624: float("inf")}
 """Rows that are measured, and up to how many pairs an expert on average their shapes are then used."""
+JOINS = (16, 32)
 BLOCKS = {64: (16,), 384: (32,), 640: (32, 64), 4224: (64, 128), 10624: (128, 256)}
 
 
@@ -60,7 +61,8 @@ def gate_up_shapes(block: int, fp8: bool) -> list[ExpertTiles]:
             if block >= 128 and stages > 2:
                 found += [replace(shape, tma=t, merge=m) for t, m in ((True, False), (False, True), (True, True))]
                 if block * gated == 128 * 128 and stages == 4:
-                    found += [replace(shape, group=8), replace(shape, group=8, tma=True, merge=True)]
+                    found.append(replace(shape, group=8))
+                    found += [replace(shape, group=8, tma=True, merge=True, join=j) for j in (0, *JOINS)]
             elif block < 64 and stages > 2:
                 found.append(replace(shape, tma=True))
             elif block == 64 and stages > 3:
@@ -88,6 +90,10 @@ def down_shapes(block: int, fp8: bool) -> list[ExpertTiles]:
             found.append(ExpertTiles(block, **shape, **own))
             if block != 64 and stages > 2:
                 found.append(replace(found[-1], down_tma=True))
+                if block >= 128:
+                    found += [
+                        replace(found[-1], merge=True, join=j) for j in JOINS if used + j * depth * element * stages <= SHARED
+                    ]
     return found
 
 
@@ -220,7 +226,7 @@ def main() -> None:
             print(f"no time was left for {form}, {rows} rows", flush=True)
             continue
         case = Case(rows, fp8, layers)
-        best: dict[int, dict[str, tuple[float, ExpertTiles]]] = {}
+        best: dict[tuple[int, int], dict[str, tuple[float, ExpertTiles]]] = {}
         for block in BLOCKS[rows]:
             for name, run, shapes in (("gate_up", case.gate_up, gate_up_shapes), ("down", case.down, down_shapes)):
                 found: list[tuple[float, ExpertTiles]] = []
@@ -241,7 +247,7 @@ def main() -> None:
                 nbytes = sum(pair[name == "down"].nbytes for pair in layers) / len(layers)
                 flops = 2 * rows * K * HIDDEN * INNER * (1 if name == "down" else 2)
                 shown = {item[1]: item for item in found[:4]}
-                for choice in ("tma", "down_tma", "merge", "group"):
+                for choice in ("tma", "down_tma", "merge", "group", "join"):
                     # And the best without it.
                     without = (item for item in found if getattr(item[1], choice) == getattr(ExpertTiles(16), choice))
                     shown |= {item[1]: item for item in itertools.islice(without, 1)}
@@ -249,8 +255,8 @@ def main() -> None:
                     rates = f"{nbytes / us / 1e3:6.0f} GB/s {flops / us / 1e6:5.0f} TF/s"
                     print(f"  {form} {rows:5} {name:7} {us:8.1f} us {rates}  {tiles}", flush=True)
                 measured += [{"form": form, "rows": rows, "product": name, "us": us, "tiles": asdict(t)} for us, t in found]
-                if found:
-                    best.setdefault(block, {})[name] = found[0]
+                for item in reversed(found):
+                    best.setdefault((block, item[1].join), {})[name] = item
         whole = [b for b in best.values() if len(b) == 2]
         if whole:
             both = min(whole, key=lambda b: b["gate_up"][0] + b["down"][0])

@@ -214,7 +214,7 @@ def affirmed(e: Example) -> bool | None:
     if not isinstance(e.question, Choice):
         return None
     name, text = list(e.question.options.items())[e.answer]
-    label = re.sub(r"[_-]", " ", f"{text or ''}" if MEANINGLESS.match(name) else name).lower()
+    label = re.sub(r"[_-]", " ", str(text or "") if MEANINGLESS.match(name) else name).lower()
     if re.search(r"not (ok|acceptable)|^flag", label):
         return True
     return not re.search(r"\bnot?\b|\bok\b|acceptable", label) if re.search(r"offen|ok\b|accept", label) else None
@@ -315,7 +315,7 @@ def dressed(rng: random.Random, text: str, kind: str, posts: Mapping[str, Sequen
 
 
 def toxicity(rng: random.Random, corpus: Mapping[str, Sequence[Example]], share: float) -> Iterator[Example]:
-    """About 36,000 cases times `share`: every answer to a form of question is equally frequent."""
+    """About 38,000 cases times `share`: every answer to a form of question is equally frequent."""
     posts = sorted_posts(rng, corpus)
     turns = {kind: cycle(texts) for kind, texts in posts.items()}
 

@@ -1,8 +1,8 @@
 # ruff: noqa: E501  (a table of texts, one a line)
 """What tickets about one subject may tell: that it fails, that it is wrong, that it is slow, wished for, asked about, bought.
 
-``{w}`` is the part of the product (the same parts stand in texts of every kind, so that the subject decides nothing), ``{a}``
-its area in a word or two. ``spin`` resolves the other braces.
+``{w}`` is the part of the product: the same parts stand in texts of every kind, so that the subject decides nothing. ``spin``
+resolves the other braces.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ TRAPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("{the crash|the bug} {is gone, thanks|was fixed}, but {the {nn} calls made meanwhile are on our bill|we were billed for the failed runs}, {please correct it|that is {money} too much}.", "billing", ()),
     ("{my bank|our accountant} {sees|found} a debit \"{code} LOGIN\" {of {money}|over {money}} from you; {what is it for|we have no contract for that}?", "billing", ()),
 )  # fmt: skip
-# Short and plain in other languages: (language, kind, texts); {w} from the parts below.
+# Short and plain in other languages: parts for {w}, subject lines, and texts by kind.
 PARTS = {
     "de": "die Rechnungsseite|die Zahlungsseite|der Login|die Kasse|die Suche|der Export|der Kalender|das Kundenportal",
     "es": "la página de facturas|la página de pago|el inicio de sesión|el carrito|la búsqueda|la exportación|el calendario",

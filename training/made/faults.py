@@ -197,9 +197,7 @@ def _state(rng: random.Random, text: str, subject: str, english: bool) -> Conten
 
 def _team(rng: random.Random, state: Content, kind: str, lure: str, also: tuple[str, ...]) -> Example:
     gold = STANDS_IN[kind] if kind in STANDS_IN and rng.random() < 0.35 else kind
-    barred = {gold, kind, *also, *(("bug", "slow") if gold == "technical" else ())} | (
-        {"outage"} if gold == "technical" else set()
-    )
+    barred = {gold, kind, *also, *(("outage", "bug", "slow") if gold == "technical" else ())}
     if gold == "outage" and kind == "slow":
         barred |= {"technical", "bug"}
     keys = [gold]

@@ -147,7 +147,7 @@ def _conditions(rng: random.Random, drawn: Sequence[tuple[Field, Any]], record: 
 
 
 def _joined(rng: random.Random, conditions: Sequence[Condition]) -> Condition:
-    """One condition out of two: and, or, but not."""
+    """One condition out of two: both, or one of them."""
     (a, x), (b, y) = conditions
     return rng.choice(
         ((f"{a} and {b}", x and y), (f"{a} or {b}", x or y), (f"both {a} and {b}", x and y), (f"{a}, or {b}", x or y))

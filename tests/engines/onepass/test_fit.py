@@ -72,7 +72,7 @@ def test_a_pass_of_the_real_model_takes_a_few_gigabytes() -> None:
 
 
 def test_graphs_take_memory_of_their_own(folder: Path) -> None:
-    config, options = read_config(folder), Options.for_cuda(rows=2048, kv_bytes=0)
+    config, options = read_config(folder), Options.for_cuda(rows=1024, kv_bytes=0)
     parts = dict(measure_fit(folder, config, options, GIB).parts)
     assert parts["passes as graphs"] == parts["one pass"], "graphs are of no more rows than a pass"
     parts = dict(measure_fit(folder, config, replace(options, graph_rows=64), GIB).parts)

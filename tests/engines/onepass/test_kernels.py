@@ -134,6 +134,26 @@ def test_other_block_shapes_give_the_same(block: int, gated: int, inner: int, sw
     torch.testing.assert_close(out, experts_loop(x, chosen, shares, gate_up, down), atol=5e-4, rtol=1e-4)
 
 
+@pytest.mark.parametrize("rows", [48, 49, 64, 65, 80, 81])
+def test_the_last_pairs_join_at_every_count(rows: int) -> None:
+    torch.manual_seed(rows)
+    x, (gate_up, down) = torch.randn(rows, HIDDEN, device=DEVICE), stacks()
+    layer: Any = Router(torch.ones(EXPERTS, device=DEVICE))
+    steps = fused_steps(rows, 32, shape={"merge": True, "halve": True, "join": 16, **BY_COPY_ENGINE})
+    with guarded_memory():
+        chosen, shares = steps.route(logits_of("crowded", rows), layer, K)
+        out = steps.experts(x, chosen, shares, gate_up, down).view(rows, K, HIDDEN).sum(1)
+    torch.testing.assert_close(out, experts_loop(x, chosen, shares, gate_up, down), atol=5e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "shape", [{"join": 16}, {"merge": True, "join": 8}, {"merge": True, "join": 64}, {"merge": True, "join": 24}]
+)
+def test_blocks_that_cannot_join_are_refused(shape: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="join"):
+        fused_steps(1, 32, shape=shape)
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
 def test_rows_that_are_no_numbers_choose_experts_that_exist(value: float) -> None:
     logits = torch.randn(9, EXPERTS, device=DEVICE)

@@ -27,7 +27,7 @@ MOST_PAST = 16384
 def bucket(pack: Pack, most_rows: int) -> Sizes | None:
     """The size a pass is padded to, or None when it is larger than any."""
     own = Sizes.of(pack)
-    step = 64 if own.rows <= 512 else 128
+    step = 64 if own.rows <= 512 else 128 if own.rows <= 2048 else 256 if own.rows <= 4096 else 512
     rows = -(-own.rows // step) * step
     past = 0 if not own.past else max(64, 1 << (own.past - 1).bit_length())
     if rows > most_rows or past > MOST_PAST:

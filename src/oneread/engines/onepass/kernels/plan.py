@@ -47,6 +47,10 @@ class ExpertTiles:
     tma: bool = False
     down_tma: bool = False
 
+    def __post_init__(self) -> None:
+        if self.join and not (self.merge and 16 <= self.join <= self.block and self.join & (self.join - 1) == 0):
+            raise ValueError(f"join={self.join} needs merge=True and a power of two from 16 to block ({self.block})")
+
 
 Classes: TypeAlias = tuple[tuple[float, ExpertTiles], ...]
 """Shapes, and up to how many pairs an expert on average they are for."""
