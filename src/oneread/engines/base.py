@@ -19,7 +19,8 @@ Readout: TypeAlias = Literal["label", "marker"]
 """How answers are read off a slot: scores of label ids at one position, or one score for the option it marks."""
 
 PAGE = 8
-"""Tokens of a page: what prompts share is found, and computed once, in steps of this."""
+"""Tokens of a page: what prompts share is found, and computed once, in steps of this. Small, since every read computes what is
+left of a page again; with 4, packing 32 reads takes a fifth longer."""
 
 NO_TOKENS: Tokens = np.zeros(0, np.int32)
 NO_TOKENS.flags.writeable = False
