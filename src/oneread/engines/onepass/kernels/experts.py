@@ -1,4 +1,4 @@
-"""The experts on CUDA: pairs sorted by expert, then both products over them. Launches grouped.py's kernels."""
+"""The experts on CUDA: pairs sorted by expert, then both products over them. Launches the kernels of gate_up.py and down.py."""
 
 # mypy: disable-error-code="no-untyped-call, no-any-return, index, unused-ignore, import-not-found, import-untyped"
 from __future__ import annotations
@@ -12,7 +12,9 @@ from torch import Tensor
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from ..linear import FP8, Linear
-from . import grouped, norms, routing
+from . import norms, routing
+from .down import down_kernel
+from .gate_up import gate_up_kernel
 from .plan import ExpertTiles
 
 
@@ -90,7 +92,7 @@ class Products:
             stack, stack_tail = (
                 self._described(weight.weight, (len(weight.weight), 2, -1), [1, parts, n, t.depth]) for n in (t.gated, tail)
             )
-        grouped.gate_up_kernel[(len(order.owners) * triton.cdiv(inner, t.gated),)](
+        gate_up_kernel[(len(order.owners) * triton.cdiv(inner, t.gated),)](
             values,
             scales,
             stack,
@@ -130,7 +132,7 @@ class Products:
         rows: Any = described(values, [t.block, t.down_depth]) if t.down_tma else values
         rows_half: Any = described(values, [t.block // 2, t.down_depth]) if t.down_tma and t.halve else rows
         rows_join: Any = described(values, [t.join, t.down_depth]) if t.down_tma and t.join else rows
-        grouped.down_kernel[(len(order.owners) * triton.cdiv(hidden, t.wide),)](
+        down_kernel[(len(order.owners) * triton.cdiv(hidden, t.wide),)](
             rows,
             rows_half,
             rows_join,
