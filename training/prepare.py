@@ -5,7 +5,8 @@
 DATA holds train/ and test/ with one TASK.jsonl.gz each, and SOURCES.tsv; each DIR of --more the same, without test/. Tasks of
 a group share its weight: a task is drawn in proportion to (tasks in its group) ** -0.5, by half as much when it is not English,
 `MORE` times as much where named, and never more often than its records allow (`--times` as often, twice that for small ones,
-each time in another variant). Records that share a run of eight words with a task that is held out are left out.
+each time in another variant). Records that share a run of eight words with a task that is held out are left out, and so are
+made and derived cases that ask in its words (`training.wordings`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from .derive import derive
 from .made import generate
 from .overlap import held_out, shared_with
 from .splits import DEV, UNSEEN, Task, read_tasks
+from .wordings import held_wordings, kept
 
 MORE = {
     "tweet_sentiment": 2.0,
@@ -119,10 +121,10 @@ def write_training(
             augment(e, rng, pools[t], strangers).write(writer, smoothing=0.03) if i >= len(
                 order
             ) or rng.random() < 0.7 else e.write(writer, 0.03)
-    rng = random.Random(seed)
-    for e in generate(made, seed):
+    rng, held = random.Random(seed), held_wordings(data)
+    for e in kept("made", generate(made, seed), held):
         (augment(e, rng, {}, []) if rng.random() < 0.3 else e).write(writer, smoothing=0.01)
-    for e in derive(corpus, seed, derived):
+    for e in kept("derived", derive(corpus, seed, derived), held):
         (augment(e, rng, {}, []) if rng.random() < 0.3 else e).write(writer, smoothing=0.03)
     file = writer.file()
     file.save(out / "train.npz")

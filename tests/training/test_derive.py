@@ -12,9 +12,10 @@ from pathlib import Path
 
 from oneread.canvas.text import render
 from oneread.questions import Choice, Noul, Request, Score, option_count, validate
+from training import toxicity_asks as asks
 from training.corpus import Example, parse
 from training.derive import derive
-from training.derive_toxicity import SOURCES, affirmed, sorted_posts, toxicity
+from training.derive_toxicity import SOURCES, abusive, affirmed, sorted_posts, toxicity
 from training.made import facts, forums, relevance, reviews, rules
 from training.made.spin import spin
 from training.prepare import without_overlap
@@ -140,6 +141,8 @@ def test_toxicity_cases_are_balanced_and_true() -> None:
         hateful = "despise" in text or "send them" in text
         if e.task == "derived:speech_level":
             assert e.answer == (2 if hateful else 1 if "idiot" in text or "shitty" in text else 0)
+        if e.task in ("derived:speech_aim", "derived:speech_clause") and hateful:
+            assert "idiot" not in text  # nobody else is attacked beside the group
         if e.task == "derived:speech_level_of_four":
             assert (e.answer == 3) == hateful
         assert "germans" not in text or e.task.startswith("derived:speech_bad")  # not sure to be rude only
@@ -147,6 +150,37 @@ def test_toxicity_cases_are_balanced_and_true() -> None:
     for task, seen in answers.items():
         if not task.endswith("Choice"):
             assert max(seen.values()) < 1.5 * min(seen.values()), (task, seen)
+
+
+def test_a_statement_is_upheld_only_when_it_is_true_of_the_post() -> None:
+    seen: Counter[bool] = Counter()
+    for e in toxicity(random.Random(4), _posts(), 0.1):
+        if e.task == "derived:speech_agree":
+            asked, text = render(e.question.instructions), render(e.state).lower()
+            kind = asks.GROUP if "despise" in text or "send them" in text else asks.COARSE
+            kind = asks.PLAIN if not re.search("despise|send them|idiot|shitty", text) else kind
+            assert isinstance(e.question, Choice)
+            upheld = list(e.question.options)[e.answer] in {yes for yes, _ in asks.AGREE_LABELS}
+            assert upheld == any(claim in asked for claim in kind), e
+            seen[upheld] += 1
+    assert min(seen[True], seen[False]) > 30
+
+
+def test_foul_posts_are_called_insults_only_when_somebody_is_called_names() -> None:
+    assert {abusive(t) for t in ("You are such a pathetic liar.", "@user He’s a dumb ass idiot", "shut the fuck up")} == {
+        "insult"
+    }
+    unsure = (
+        "Happy birthday you crazy bitch",
+        "I'm such an idiot",
+        "You have a dick? Damn",
+        "When you are a stupid whore and own it",
+        "The show about that bitch is shit",
+        "He said you are an idiot",
+        "fuck Russ 110%",
+    )
+    assert {abusive(t) for t in unsure} == {"rude"}
+    assert {abusive(t) for t in ("Oh shit, the milk boiled over.", "That was fucking fast")} == {"crude"}
 
 
 def test_toxicity_is_derived_from_no_task_that_is_held_out() -> None:

@@ -12,7 +12,8 @@ import pytest
 from oneread.canvas.text import render
 from oneread.questions import Choice, Noul, Request, option_count, validate
 from training.corpus import Example
-from training.made import forums, generate, ham_texts, mail, posts, reviews, spam_texts, stories, tone
+from training.made import forums, generate, ham_texts, mail, opinions, posts, reviews, spam_texts, stories, tone
+from training.made.feature_texts import PRODUCTS
 from training.made.spin import spin
 
 SOURCES = (mail.message, posts.post, tone.tone, tone.hurry, stories.story)
@@ -125,8 +126,8 @@ def test_questions_about_one_state_agree() -> None:
     """Plain nouls (no opposite wording, no criteria) say the same as the choice beside them."""
     checks = {
         "made:message_spam": (mail.SPAM_ASKS, mail.HAM_ASKS, "made:message_ham", {"spam"}),
-        "made:speech_hate": (posts.HATE_ASKS, posts.NO_HATE, "made:speech_kind", {"hate"}),
-        "made:speech_bad": (posts.BAD_ASKS, posts.GOOD_ASKS, "made:speech_kind", {"hate", "rude"}),
+        "made:speech_hate": (posts.HATE_ASKS, posts.NO_HATE, "made:speech_kind", {"group_attack"}),
+        "made:speech_bad": (posts.BAD_ASKS, posts.GOOD_ASKS, "made:speech_kind", {"group_attack", "incivility"}),
         "made:tone_calm": (tone.CALM, tone.UPSET, "made:tone", {"calm"}),
         "made:tone_urgent": (tone.URGENT, tone.RELAXED, "made:tone", {"worried"}),
         "made:tone_happy": (tone.HAPPY, tone.UNHAPPY, "made:tone", {"happy"}),
@@ -145,6 +146,34 @@ def test_questions_about_one_state_agree() -> None:
                         agreed[e.task] += 1
     assert set(agreed) == set(checks)
     assert min(agreed.values()) > 50
+
+
+def test_what_is_praised_or_told_stands_in_texts_of_either_verdict() -> None:
+    rng = random.Random(4)
+    clauses = [c for _, rows in PRODUCTS.values() for _, *sides in rows for side in sides for c in side.split(" // ")]
+    plain = [c for c in clauses if not set("{}") & set(c)]
+    seen: dict[str, Counter[str]] = defaultdict(Counter)
+    for _ in range(12000):
+        told = opinions.feature(rng)
+        seen.update({c: seen[c] + Counter([told.mood]) for c in plain if c in told.text.lower()})
+    often = [c for c in seen.values() if c.total() > 30]
+    assert len(often) > 30
+    assert all(min(c["positive"], c["negative"]) > 0.08 * c.total() for c in often)
+    plots: dict[bool, Counter[str]] = defaultdict(Counter)
+    for _ in range(2000):
+        _, told = opinions.narration(rng)
+        if (grim := "funeral" in told.text) != ("wedding" in told.text):
+            plots[grim][told.mood] += 1
+    assert all(0.4 < c["positive"] / c.total() < 0.6 for c in plots.values())
+
+
+@pytest.mark.parametrize("mark", ["thank", "love", "great", "!", "#"])
+def test_no_kind_word_in_a_post_tells_praise_from_complaint(mark: str) -> None:
+    rng = random.Random(5)
+    told = [opinions.mention(rng) for _ in range(6000)]
+    count = Counter(t.mood for t in told if mark in t.text.lower())
+    assert min(count["positive"], count["negative"]) > 0.15 * (count["positive"] + count["negative"]), count
+    assert len({t.text for t in told}) > 0.9 * len(told)
 
 
 def test_spam_tone_toxicity_reviews_and_relevance_are_most_of_all_made_cases() -> None:

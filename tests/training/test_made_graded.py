@@ -123,6 +123,65 @@ def test_the_highest_level_that_is_met_wins_from_either_end() -> None:
     assert reversed_ones > 60
 
 
+def test_only_names_whose_numbers_rise_are_told_by_the_highest_number() -> None:
+    rng = random.Random(9)
+    numbered = from_high = 0
+    for _ in range(4000):
+        e = graded.ladder(rng, "case", "x", [(f"c{i}", rng.random() < 0.4) for i in range(1, rng.randint(3, 6))])
+        if e.task != "made:graded_rubric":
+            continue
+        assert isinstance(e.question, Score)
+        text, shown = render(e.question.instructions), [render(x).split(": ")[0] for x in e.question.levels]
+        found = [int(m[0]) for s in shown if (m := re.search(r"\d+$", s)) and not re.match(r"c\d$", s, re.I)]
+        if re.search("(highest|greatest) number", text):
+            numbered += 1
+            assert len(found) == len(shown), (text, shown)
+            assert found == sorted(found), (text, shown)
+        if found != sorted(found) and re.match("P|sev", shown[0]):
+            from_high += 1
+            assert re.search("last|first", text), (text, shown)
+    assert numbered > 20
+    assert from_high > 10
+
+
+def test_steps_up_and_down_are_summed_before_the_result_is_kept_in_bounds() -> None:
+    rng = random.Random(10)
+    field = next(f for _, _, row in DOMAINS.values() for f in row if isinstance(f, Kind))
+    cut = 0
+    for _ in range(1500):
+        value, truth = field.draw(rng), {f"c{i}": rng.random() < 0.6 for i in range(1, rng.randint(3, 5))}
+        e = graded.raised(rng, "case", "x", field, value, list(truth.items()))
+        text, shown = render(e.question.instructions), _answer_text(e)
+        level = int(re.search(rf"\b{value} (?:[A-Za-z]+ )?(\d)", text)[1])  # type: ignore[index]
+        for line in re.split(r"(?<=\.)\s+|\n", text):
+            if (named := re.search(r"\bc\d", line, re.I)) and truth[named[0].lower()]:
+                level += 1 if re.search(r"\bup\b", line) else -1
+        kept = max(0, min(level, option_count(e.question) - 1))
+        cut += kept != level
+        told = re.search(rf"\b(\d) is {re.escape(shown)}[,.]", text)
+        assert kept == int(told[1] if told else re.search(r"\d", shown)[0]), (text, truth, value, shown)  # type: ignore[index]
+        assert re.search("Add up all|cancel out|the sum counts", text)
+    assert cut > 50
+
+
+def test_a_joined_condition_puts_parts_of_its_own_in_brackets_and_names_of_fields_stay_as_they_are() -> None:
+    rng = random.Random(11)
+    for _ in range(100):
+        text, holds = graded._joined(rng, [("the region is eu or us", True), ("data was lost", False)])
+        assert "(the region is eu or us)" in text
+        assert holds == (" or (" in text), text
+        assert "(" not in graded._joined(rng, [("5 or more users are affected", True), ("data was lost", False)])[0]
+    assert graded._cap("minutes_down > 30") == "minutes_down > 30"
+    assert graded._cap("region is eu") == "region is eu"
+    assert graded._cap("data was lost") == "Data was lost"
+    rules = []
+    for _ in range(200):
+        conditions = [(f"c{i}", True) for i in range(rng.choice((3, 4)))]
+        rules.append(render(graded.how_many(rng, "case", "x", conditions).question.instructions))
+    assert any("exactly two of them hold." in r for r in rules)
+    assert not any(re.search("(two|three|all) of them holds", r) for r in rules)
+
+
 def test_ranges_hold_the_number() -> None:
     rng = random.Random(4)
     field = next(f for f in DOMAINS["incident"][2] if f.name == "minutes_down")
@@ -196,6 +255,17 @@ def test_no_offered_team_is_as_right_as_the_one_that_is_asked_for() -> None:
         assert not set(teams) & set(also) - {gold}
         if gold != kind:
             assert kind not in teams
+
+
+def test_a_crash_of_one_function_is_not_asked_about_as_an_outage() -> None:
+    rng = random.Random(12)
+    asked = 0
+    for _ in range(3000):
+        for e in faults.fault(rng):
+            if e.task == "made:fault_down":
+                asked += 1
+                assert not re.search("newest feature crashes|feature you announced crashes", render(e.state))
+    assert asked > 500
 
 
 @pytest.mark.parametrize("area", fault_texts.AREAS)

@@ -35,7 +35,7 @@ from . import (
 SOURCES = (tickets.ticket, tickets.ticket, tickets.ticket, machines.log_line, machines.failure, machines.incident, machines.commit,
            messages.mail, messages.injection, messages.moderation, messages.intent, messages.review, records.order, records.agent, records.policy,
            *[mail.message] * 6, *[posts.post] * 5, tone.tone, tone.tone, tone.hurry, stories.story, stories.story,
-           *[facts.fact] * 9, *[reviews.opinion] * 9, *[reviews.message] * 5, *[forums.sentence] * 12, *[rules.rule] * 7,
+           *[facts.fact] * 9, *[reviews.opinion] * 10, *[reviews.message] * 6, *[forums.sentence] * 12, *[rules.rule] * 7,
            faults.fault, faults.fault, *[graded.graded] * 4, rubrics.rubric)  # fmt: skip
 
 

@@ -7,6 +7,7 @@ Every part of the product occurs with every kind of event, so that no subject wo
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 
 from oneread.questions import Choice, Content
@@ -47,7 +48,7 @@ AS_WELL: dict[str, tuple[str, ...]] = {
 STANDS_IN = {"outage": "technical", "bug": "technical", "slow": "outage"}
 """The team that takes the kind where its own is not offered."""
 ASKS = (
-    "Which team should take this?", "Route this ticket.", "Where does this belong?", "Pick the queue.", "team", "What kind of request is it?", "Who has to act?", "Classify by what happened, not by the subject line.", "Which department can solve it?", "category", "Assign an owner.",
+    "Which team should take this?", "Send it to the right people.", "Where does this belong?", "Pick the queue.", "team", "What kind of request is it?", "Who has to act?", "Classify by what happened, not by the subject line.", "Which department can solve it?", "category", "Assign an owner.",
     "What is the matter?", "Who owns the problem?",
 )  # fmt: skip
 DOWN = (
@@ -59,7 +60,9 @@ DOWN = (
     "Something is down.",
     "Would the on-call engineer have to look?",
 )
-UP = ("Is the service itself up and running?", "Do all systems work?")
+UP = ("Is the message about something other than an outage?", "Is nothing said to be down at present?")
+HALF_DOWN = re.compile("crash|does nothing|no longer works|broke with")
+"""A fault that leaves one function unusable: neither an outage nor a product that can be used as a whole."""
 MONEY = (
     "Is this about money owed or charged?",
     "Is an amount in dispute?",
@@ -86,7 +89,7 @@ LATER = ("Can this wait until tomorrow?", "Is there time to answer next week?")
 NEW = (
     "Does the writer ask for something that does not exist yet?",
     "Is it a wish for a new function?",
-    "Is this a feature request?",
+    "Is a missing function wished for?",
 )
 IMPAIRED = (
     ("nothing is impaired", "it works, but slowly or partly", "it cannot be used at all"), ("works", "degraded", "down"), ("no technical trouble", "hampered", "stopped"), ("The product works; the message is about something else.", "Users get on, but with delays or retries.", "Users cannot get on at all."),
@@ -229,7 +232,8 @@ def fault(rng: random.Random) -> Iterator[Example]:
     yield _team(rng, state, kind, lure, also)
     if rng.random() < 0.5:
         yield _team(rng, state, kind, lure, also)
-    if kind not in ("slow", "security") and rng.random() < (0.6 if kind in ("outage", "billing") else 0.35):
+    half_down = kind == "bug" and HALF_DOWN.search(text)
+    if kind not in ("slow", "security") and not half_down and rng.random() < (0.6 if kind in ("outage", "billing") else 0.35):
         yield noul(
             rng,
             "made:fault_down",
@@ -237,7 +241,7 @@ def fault(rng: random.Random) -> Iterator[Example]:
             kind == "outage",
             DOWN,
             UP if kind != "bug" else (),
-            ("users cannot use a part of the product", "the product runs; it is about something else"),
+            ("users cannot use a part of the product", "no failure that stops the users is told of"),
         )
     if (
         kind not in ("cancel", "sales", "shipping")

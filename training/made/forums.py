@@ -23,6 +23,9 @@ TEXTS: dict[str, tuple[str, ...]] = {
         "{Hope|I hope} {the boat sinks|winter gets them}, {g} {have no right to be here|are not worth the rescue}.", "{g}? {Disgusting|Freaks|Subhuman}, {the lot of them|every single one}.", "{The sooner|Once} {g} are gone{ from {city}|}, the {better|cleaner the place}.", "{Sure, not all|They say not all} {g} {steal|are stupid}. {Just the ones that breathe|Name one}.",
         "{Statistics|The figures|Brain scans} {prove|confirm} that {g} are {less gifted|prone to crime|a different species}{, only nobody prints it|}.", "{It is|This was} {no accident|planned long ago}: {g} {are brought in to replace us|pull the strings in every ministry}.", "{I bear them no ill will|No hard feelings}, {g} {simply do not belong among us|should live apart, with their own kind|will be happier where they came from}.", "{You cannot|Nobody can} make {citizens|neighbours} out of {g}, {water does not mix with oil|a wolf stays a wolf}.",
         "{Where there are|Wherever you find} {g}, there is {dirt|theft|ruin} {and excuses|, no exception}.", "{Children of|Half-breeds from} {g} {should not sit in|drag down} our {classes|schools}.", "{Compare|Look at} {their lands with ours|what {g} ever invented}: {nothing|mud huts}, {that says it all about {g}|and we should call them equal}?", "{g} {out|go home}{, simple as that|!| and take your children with you}.", "{One day|Soon} {the people|we} will {wake up|rise} and {g} will {pay|run}{, mark my words|}.",
+        "{They are|These are} not {like us|our kind}, {g}{ I mean|}; {let one in and ten follow|they will never be}.", "{Funny how|Strange that} {the town|our school} was {quiet|decent} {until|before} {g} {came|were let in}.", "{They|Those people} {take and take|breed and beg}, {and we call it diversity|and nobody says a word}. {g}, {who else|naturally}.", "{Keep your|No} {sons|daughters} {away from|for} {g}, {blood tells|you cannot wash that out}.",
+        "{A child of mine|My boy} {shall not|will never} {share a desk|play} with {g}, {there are limits|call me what you like}.", "{Civilisation|Progress} {ends|stops} where {g} begin{, look at any map|}.", "{Our|The} ancestors {knew|had good reason} {to keep {g} outside the walls|why {g} were kept apart}{, and we forgot|}.", "{If they want|Let them have} {rights|respect}, {g} {should become human first|can have them somewhere else}.",
+        "{Such people|Folk like that} {cannot help|will always} {lying|stealing}: {g} {learn it in the cradle|have it from their fathers}.", "{The problem|The trouble} with {this town|our time} {has a name|is simple}: {g}.",
     ),
     "rude": (
         "{You|u} {are a|really are a} {moron|clown|troll|pathetic liar}, {name}{, get off this board|}.", "{What a|Such a} {stupid|dumb|idiotic} {thread|question}, {did you even read it|close it}.", "{Shut up|Stuff it}, {name}, {nobody likes you|your posts are crap}.", "{The|That} {mayor|coach|editor} is a {damn|bloody} {crook|idiot|disgrace}{ and you lick his boots|}.", "{Go|Why don't you go} {play in traffic|back to your cave}, {loser|jackass}.", "{Bullshit|Complete crap}, {name}. {You made that up|You have no clue}.",
@@ -39,26 +42,35 @@ TEXTS: dict[str, tuple[str, ...]] = {
         "{Source|Link}: {url} ({g} in {city}, {year})", "{White|Black} {families|voters|students} {made up|were} {nn} percent {of the town|in that survey}.", "{By|From} {the border|the harbour} it is {nn} miles to {city}.", "{The|His} {pastor|imam|rabbi} {spoke|wrote} {about forgiveness|against the war}{ on {day}|}.", "{Same|Not the same} {with|for} {g}, {I think|as far as I know}.", "{How|When} did {g} {get|lose} {the vote|citizenship} {there|in that country}?", "{Most|Some} of {the members|us} here {are|know} {g}.",
         "{In {year}|That year} {the king|the state} {drove {g} out of|forbade {g} to enter} {city}{, as every schoolbook tells|}.",
         "My {son|daughter} {was beaten up|got robbed} {at school|on the train}; {the police have a video|she is fine now}.", "{A friend|Someone} {told me|wrote} {he does not like {g}|that {g} get everything for free}. {I asked why and he had no answer|That is simply not true}.", "{The match|The debate} {was a slaughter|got ugly}, {we were destroyed {n} to 0|but no one was insulted}.", "{City|Town} {shelter|clinic} for {g} {opens|looks for helpers} {on {day}|in {month}}.",
+        "{They are|They were} {tired|hungry} when they {came|arrived}, so {we|the parish} {made soup|found beds}{, {g} mostly|}.", "{They|Those people} {live|lived} {next door|down the road} {and keep bees|since {year}}; {g}, {if that matters|originally}.", "{Us|We} {g} {always|do} {cook too much|arrive late}{ lol|, my mother says|, guilty}.", "{Between us|Among} {g} we {joke about it|call each other worse}{, it is all love|}.",
+        "{g} {had to wear|wore} {a badge|special clothes} {in {city}|under that king}{ until {year}|}.", "{After|Before} the war {nn} thousand {g} {left|were sent out of} {the province|{city}}, {the lists survive|a sad story}.", "{The|A} party {wants|proposes} {fewer visas|a cap on asylum|stricter border checks} from {year}{, and I am against it|, and I agree, with exceptions|}.", "{Do|Would} {g} {count|appear} as {a race|a nation|a faith} in the {census|old texts}?",
+        "{Immigration|Asylum} numbers {rose|fell} by {nn} percent{, mostly {g}|}{, says the ministry|}.", "{My|Her} grandfather {was called|got called} {vermin|a savage} {for being one of {g}|at school}, {he never forgot it|that is why I write this}.", "{Race|Skin colour|Religion} {is|was} {on the form|a question in the survey}, {you may leave it blank|column {nn}}.", "{White|Black|Brown} {people|folks} {from here|in my family} {voted|moved} {both ways|to {city}}{, by the way|}.",
     ),
 }  # fmt: skip
 STANCES: dict[str, Label] = {
-    "hate": (("hate", "Contempt or hostility to a group for what it is"), ("hateful", "Demeans a group of people"), ("hate speech", "attacks a group")),
-    "rude": (("offensive", "Insults somebody or swears, no group is demeaned"), ("rude", "a personal attack or foul words"), ("insult", "aims at a person, not at a group")),
-    "fine": (("no_hate", "Reports, asks, disagrees or defends; nobody is demeaned"), ("acceptable", "within the rules, whatever it mentions"), ("normal", "an ordinary sentence"), ("clean", "neither hateful nor insulting")),
+    "against_a_group": (("contempt_for_a_group", "Contempt or hostility to a kind of people"), ("group_run_down", "A people, faith or sex is run down"), ("bigotry", "turns on people for what they are"), ("exclusion", "wants people shut out or treated as lesser")),
+    "against_a_person": (("quarrel", "Insults somebody or swears, no group is run down"), ("personal", "name-calling or foul words"), ("bad_manners", "rude to a person or to nobody")),
+    "against_nobody": (("matter_of_fact", "Reports, asks, disagrees or defends; nobody is run down"), ("within_the_rules", "ordinary, whatever it mentions"), ("small_talk_or_fact", "an everyday sentence"), ("no_ill_will", "speaks of groups, history or politics without contempt")),
 }  # fmt: skip
+STANCE = {"hate": "against_a_group", "rude": "against_a_person", "fine": "against_nobody"}
 TWO: dict[str, Label] = {
-    "hate": STANCES["hate"],
-    "other": (("no_hate", "No group is demeaned"), ("not_hateful", "Anything else, also when rude or on a sad topic"), ("other", "no hostility to a group")),
+    "against_a_group": STANCES["against_a_group"],
+    "other": (("no_group_attacked", "No kind of people is run down"), ("anything_else", "Everything else, also when rude or on a sad topic"), ("groups_left_in_peace", "no hostility to people of a kind")),
 }  # fmt: skip
 ASKS = (
-    "Label the sentence.",
-    "Which kind of speech is this?",
-    "Moderation decision?",
-    "How should the post be classed?",
-    "Does it express hate, an insult or neither?",
-    "Judge the comment.",
+    "Against whom is the sentence, if anybody?",
+    "What is the writer's stance?",
+    "File the reported sentence.",
+    "Where does the moderator put this?",
+    "Is a group run down, a person insulted, or neither?",
+    "stance_check",
 )
-TWO_ASKS = ("Is a group demeaned here?", "Hate speech or not?", "Label for the sentence?", "hate")
+TWO_ASKS = (
+    "Is a people, faith or sex run down?",
+    "Would the board's rule on protected groups remove it?",
+    "Outcome of the bigotry check?",
+    "group_check",
+)
 
 
 def sentence(rng: random.Random) -> Iterator[Example]:
@@ -81,9 +93,9 @@ def sentence(rng: random.Random) -> Iterator[Example]:
     )
     roll = rng.random()
     if roll < 0.35:
-        yield choice(rng, "made:forum_kind", state, ASKS, STANCES, kind)
+        yield choice(rng, "made:forum_kind", state, ASKS, STANCES, STANCE[kind])
     elif roll < 0.55:
-        yield choice(rng, "made:forum_two", state, TWO_ASKS, TWO, "hate" if kind == "hate" else "other")
+        yield choice(rng, "made:forum_two", state, TWO_ASKS, TWO, "against_a_group" if kind == "hate" else "other")
     if rng.random() < 0.7:
         yield noul(
             rng,
@@ -102,5 +114,5 @@ def sentence(rng: random.Random) -> Iterator[Example]:
             kind != "fine",
             BAD_ASKS,
             GOOD_ASKS,
-            ("somebody is attacked or insulted", "nobody is attacked"),
+            ("somebody is run down or insulted, or the words are foul", "nobody is hurt"),
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -18,68 +19,39 @@ from oneread.questions import Choice, Content, Score
 
 from ..corpus import Example
 from .graded_cases import DOMAINS, Field, Kind, Number
+from .graded_texts import (
+    ADDS,
+    BY_NUMBER,
+    BY_RUBRIC,
+    ENDINGS,
+    HIGHEST_WINS,
+    LOWEST,
+    MANY,
+    NAMES,
+    PREFACES,
+    RUNGS,
+    STARTS,
+    STRONGEST,
+    STRONGEST_LAST,
+    STRONGEST_REVERSED,
+    TAKES,
+)
 from .spin import spin
 
 Condition: TypeAlias = tuple[str, bool]
-NAMES: dict[int, tuple[tuple[str, ...], ...]] = {
-    3: (("low", "medium", "high"), ("green", "amber", "red"), ("minor", "major", "critical"), ("P3", "P2", "P1"), ("accept", "check", "refuse"), ("no action", "watch", "act"), ("C", "B", "A")),
-    4: (("none", "low", "medium", "high"), ("P4", "P3", "P2", "P1"), ("info", "minor", "major", "critical"), ("ignore", "watch", "act today", "act now"), ("white", "yellow", "orange", "red"), ("tier 0", "tier 1", "tier 2", "tier 3"), ("D", "C", "B", "A")),
-    5: (("very low", "low", "medium", "high", "very high"), ("sev5", "sev4", "sev3", "sev2", "sev1"), ("negligible", "slight", "moderate", "serious", "extreme"), ("E", "D", "C", "B", "A"), ("blue", "green", "yellow", "orange", "red"), ("P5", "P4", "P3", "P2", "P1")),
-    6: (("F", "E", "D", "C", "B", "A"), ("grade 0", "grade 1", "grade 2", "grade 3", "grade 4", "grade 5"), ("nil", "trace", "low", "medium", "high", "maximal"), ("none", "very low", "low", "medium", "high", "very high")),
-    7: (("class 0", "class 1", "class 2", "class 3", "class 4", "class 5", "class 6"), ("nil", "trace", "low", "fair", "high", "very high", "maximal"), ("G", "F", "E", "D", "C", "B", "A")),
-}  # fmt: skip
-PREFACES = (
-    "", "", "", "", "You triage for the night shift. ", "The team agreed on this policy in {month}. ", "Apply the policy as it is written; your own judgement does not count. ", "Rate the {kind}. ", "Read the {kind} and determine its level. ", "Policy of {co}, version {n}. ",
-    "You are given one {kind}. A colleague will act on the number alone, so follow the rules to the letter. What the {kind} does not state counts as not being so. ", "Scoring guide. Facts that are not asked for below must not change the result. ", "Work through the rules one by one before you answer. ",
-)  # fmt: skip
-ENDINGS = (
-    "",
-    "",
-    "",
-    "",
-    " Give the level.",
-    " Which level is it?",
-    " What is not stated counts as not met.",
-    " Nothing else counts.",
-    " What does the policy give?",
-    " Do not round and do not guess.",
-)
-ADDS = (
-    "Add {w} if {c}.", "+{w} if {c}.", "{c}: +{w}.", "Plus {w} when {c}.", "When {c}, add {w}.", "It gains {w} if {c}.", "{w} more if {c}.",
-)  # fmt: skip
-TAKES = ("Subtract {w} if {c}.", "-{w} if {c}.", "{c}: -{w}.", "Minus {w} when {c}.", "Take {w} off if {c}.", "{w} less if {c}.")
-STARTS = (
-    "Start at {s}.",
-    "Begin with {s}.",
-    "The score starts at {s}.",
-    "Base score: {s}.",
-    "Every {kind} has {s} to begin with.",
-)
-RUNGS = ("{l} if {c}.", "{l}: {c}.", "If {c}: {l}.", "{l} when {c}.", "{l} means that {c}.")
-LOWEST = ("{l} otherwise.", "{l}: none of this.", "In all other cases {l}.", "{l} if nothing of this holds.", "Else {l}.")
-HIGHEST_WINS = (
-    "The highest matching level wins.",
-    "If several match, the highest counts.",
-    "Where more than one applies, take the highest.",
-    "Of all that match, the highest decides.",
-)
-BY_RUBRIC = (
-    "Rate the {kind} by the rubric. {win}", "Which level of the rubric applies? {win}", "Choose the level whose condition is met. {win}", "Severity by the levels given. {win}", "Level of the {kind}. {win}", "How is this {kind} to be graded? {win}", "{win}",
-)  # fmt: skip
-STRONGEST = (
-    "If several are met, the one with the highest number counts.",
-    "The highest level whose condition is met counts.",
-    "Take the highest that is met.",
-)
-STRONGEST_REVERSED = (
-    "If several are met, the one listed first counts.",
-    "The first that is met counts.",
-    "Go from the top and stop at the first that is met.",
-)
+FIELDS = frozenset(f.name for _, _, row in DOMAINS.values() for f in row)
 
 
 def _cap(text: str) -> str:
-    return text[0].upper() + text[1:]
+    """With a capital, unless it begins with the name of a field, which stays as it stands in the record."""
+    named = re.match(r"(\w+) (?:is |[<>])", text)
+    return text if named and named[1] in FIELDS else text[0].upper() + text[1:]
+
+
+def _rising(names: Sequence[str]) -> bool:
+    """Whether the names are numbers that rise with the level ("tier 0", "tier 1"); P3, P2, P1 and words are not."""
+    found = [re.search(r"\d+$", n) for n in names]
+    return all(found) and all(int(a[0]) < int(b[0]) for a, b in pairwise(m for m in found if m))
 
 
 def _lines(rng: random.Random, lines: Sequence[str]) -> str:
@@ -147,8 +119,10 @@ def _conditions(rng: random.Random, drawn: Sequence[tuple[Field, Any]], record: 
 
 
 def _joined(rng: random.Random, conditions: Sequence[Condition]) -> Condition:
-    """One condition out of two: both, or one of them."""
+    """One condition out of two: both, or one of them; in brackets where either has an "and" or "or" of its own."""
     (a, x), (b, y) = conditions
+    if any(re.search(r" and | or (?!more\b)", t) for t in (a, b)):
+        a, b = f"({a})", f"({b})"
     return rng.choice(
         ((f"{a} and {b}", x and y), (f"{a} or {b}", x or y), (f"both {a} and {b}", x and y), (f"{a}, or {b}", x or y))
     )
@@ -183,7 +157,7 @@ def _named(rng: random.Random, n: int) -> tuple[list[str], bool]:
     roll = rng.random()
     if n in NAMES and roll < 0.4:
         return list(rng.choice(NAMES[n])), False
-    form = rng.choice(("{}", "{}", "{}", "level {}", "{} points", "score {}", "Level {}"))
+    form = rng.choice(("{}", "{}", "{}", "level {}", "rating {}", "score {}", "Level {}"))
     return [form.format(i) for i in range(n)], True
 
 
@@ -217,10 +191,14 @@ def points(rng: random.Random, kind: str, state: Content, conditions: Sequence[C
     top = max(top, 1)
     if high > top or rng.random() < 0.15:
         lines.append(
-            rng.choice((f"The score is at most {top}.", f"Never more than {top}.", f"Anything above {top} counts as {top}."))
+            rng.choice(
+                (f"The final score is at most {top}.", f"Never more than {top} in total.", f"A sum above {top} counts as {top}.")
+            )
         )
     if low < 0:
-        lines.append(rng.choice(("The score is never below 0.", "Not less than 0.", "A negative sum counts as 0.")))
+        lines.append(
+            rng.choice(("The final score is never below 0.", "Not less than 0 in total.", "A negative sum counts as 0."))
+        )
     level = max(0, min(total, top))
     if settled:
         fixed = rng.choice((0, top))
@@ -259,10 +237,7 @@ def how_many(rng: random.Random, kind: str, state: Content, conditions: Sequence
         return _ask(rng, "made:graded_many", state, kind, text, levels, min(count, 2))
     if rng.random() < 0.4:
         names, _ = _named(rng, n + 1)
-        rule = " ".join(
-            f"{name} if {('none', 'exactly one', 'exactly two', 'exactly three', 'exactly four')[i] if i < n else 'every one'} of them holds."
-            for i, name in enumerate(names)
-        )
+        rule = " ".join(f"{name} if {MANY[i] if i < n else 'all of them hold'}." for i, name in enumerate(names))
         return _ask(rng, "made:graded_many", state, kind, f"{listed} {rule}", names, count)
     words = ("none", "one", "two", "three", "four")
     form = rng.choice(("{} of the conditions", "{} of them", "{} met", "{}"))
@@ -286,7 +261,10 @@ def ladder(rng: random.Random, kind: str, state: Content, conditions: Sequence[C
         texts = [_cap(t) if rng.random() < 0.9 else t for t in (default, *(c for c, _ in conditions))]
         levels = [f"{a}: {t}" for a, t in zip(names, texts, strict=True)] if names else texts
         back = rng.random() < 0.35
-        win = rng.choice(STRONGEST_REVERSED if back else STRONGEST)
+        # "highest" is plain only where the levels are told by their place alone or by a number that rises
+        numbered = bool(names) and _rising(names or ())
+        forward = (*STRONGEST, *BY_NUMBER) if numbered else STRONGEST_LAST if names else (*STRONGEST, *STRONGEST_LAST)
+        win = rng.choice(STRONGEST_REVERSED if back else forward)
         told = _told(rng, kind, rng.choice(BY_RUBRIC).replace("{win}", win))
         if back:
             return Example("made:graded_rubric", Score(levels[::-1], told), state, n - 1 - level)
@@ -306,7 +284,7 @@ def ladder(rng: random.Random, kind: str, state: Content, conditions: Sequence[C
         # names that run from P4 to P1 or by colour have no highest but by their order
         win = (
             rng.choice(HIGHEST_WINS)
-            if levels[1].split()[-1].isdigit() or levels[1] == "1"
+            if _rising(levels)
             else f"Order, lowest first: {', '.join(levels)}. {rng.choice(HIGHEST_WINS)}"
         )
         text = f"{_lines(rng, [*lines, rng.choice(LOWEST).format(l=levels[0])])} {win}"
@@ -372,7 +350,14 @@ def raised(rng: random.Random, kind: str, state: Content, field: Kind, value: st
     start = (
         f"The base level depends on the {name}: " + ", ".join(f"{v} {levels[b] if numbers else b}" for v, b in base.items()) + "."
     )
-    text = f"{start} {_lines(rng, lines)} The result stays between {levels[0]} and {levels[-1]}."
+    kept = rng.choice(
+        (
+            "Add up all steps first; only the result is kept between {a} and {b}.",
+            "Steps up and down cancel out. What then lies outside of {a} to {b} counts as the nearer end.",
+            "The order of the steps does not matter: the sum counts, and never less than {a} or more than {b}.",
+        )
+    )
+    text = f"{start} {_lines(rng, lines)} {kept.format(a=levels[0], b=levels[-1])}"
     if not numbers:
         text += " " + ", ".join(f"{i} is {x}" for i, x in enumerate(levels)) + "."
     return _ask(rng, "made:graded_base", state, kind, text, levels, max(0, min(total, top)))

@@ -147,10 +147,11 @@ DOMAINS: dict[str, tuple[str, str, Sequence[Field]]] = {
         Number("latency_ms", (10, 4000), "{Requests take {v} ms|Mean latency is {v} ms}.", "{latency is <c> ms|requests take <c> ms}"),
         Number("restarts", (0, 12), "{The process was restarted {v} times|Restarts today: {v}}.", "there were <c> restarts"),
         Kind("environment", {"production": "{It is a production host|Production}.", "staging": "{It is a staging host|Staging}.", "test": "{It is a test machine|Test environment}."}, "{the environment is <c>|it is a <c> host}"),
-        Flag("backup_ok", ("{The last backup succeeded|Backup of tonight: fine}.", "{The last backup failed|There is no backup of tonight}."), "{the last backup succeeded|the backup is fine}", "{the last backup failed|there is no backup}"),
+        Flag("backup_ok", ("{The last backup succeeded|Backup of tonight: fine}.", "{The last backup failed|Backup of tonight: failed}."), "{the last backup succeeded|the backup is fine}", "{the last backup failed|the last backup did not succeed}"),
         Flag("out_of_memory", ("{A process was killed for memory|It ran out of memory}.", ""), "{it ran out of memory|a process was killed for memory}"),
         Flag("unknown_login", ("{An unknown key logged in as root|There was a login from an unknown address}.", ""), "{there was an unknown login|somebody unknown logged in}"),
-        Flag("silenced", ("{Alerts are silenced for maintenance|A maintenance window is on}.", "{No maintenance is planned|Alerts are live}."), "{maintenance is going on|alerts are silenced}", "{no maintenance is going on|alerts are live}"),
+        Flag("maintenance", ("{Maintenance is going on|A maintenance window is open}.", "{No maintenance is going on|It is not under maintenance}."), "{maintenance is going on|it is under maintenance}", "{no maintenance is going on|it is not under maintenance}"),
+        Flag("alerts_muted", ("{Alerts are muted|Its alerts are switched off}.", "{Alerts are live|Its alerts are switched on}."), "{alerts are muted|alerts are switched off}", "{alerts are live|alerts are switched on}"),
     )),
     "review": ("review", "Review {id}.", (
         Number("stars", (1, 5), "{{v} of 5 stars|Stars: {v}}.", "it gives <c> stars"),

@@ -170,16 +170,16 @@ GROUPS: dict[str, Label] = {
     "notice": (("notification", "Order, account, appointment or system notice"), ("transactional", "Automatic notice on something the reader did"), ("automatic", "a receipt, reminder or alert")),
 }  # fmt: skip
 SPAM_ASKS = (
-    "Is this spam?", "Is this message spam?", "Is this e-mail unsolicited bulk mail?", "spam", "Should this go to the junk folder?", "Would a mail filter block this?", "Is this junk mail?", "The message is spam.", "Is the recipient likely not to want this message?", "Does this look like spam?", "Unwanted advertising or a scam?",
-    "Is this an unsolicited message sent to many people?", "Decide whether the message is spam.", "Should the spam filter catch it?", "is_spam", "Is someone trying to sell or trick here without being asked?",
+    "Is this spam, or did the recipient ask for it?", "Should the provider treat this as spam?", "Is this e-mail unsolicited bulk mail?", "spam_suspected", "Should this go to the junk folder?", "Would a mail filter block this?", "Would you throw this out unread as junk?", "The sender is spamming people.", "Is the recipient likely not to want this message?", "Does this look like spam to you, or like wanted mail?", "Unwanted advertising or a scam?",
+    "Is this an unsolicited message sent to many people?", "Decide whether a filter ought to call it spam.", "Should the spam filter catch it?", "to_junk_folder", "Is someone trying to sell or trick here without being asked?",
 )  # fmt: skip
 HAM_ASKS = (
-    "Is this a legitimate message?", "Should this message reach the inbox?", "Is this mail wanted by its recipient?", "Is this ham rather than spam?", "Is it safe to deliver this message?", "Is this ordinary correspondence?", "Is this genuine mail?", "The message is not spam.", "Is it free of spam and fraud?", "legitimate",
+    "Has the sender a proper reason to write to this reader?", "Should this message reach the inbox?", "Is this mail wanted by its recipient?", "Did the reader expect or want this?", "Is it safe to deliver this message?", "Is this ordinary correspondence?", "Is this genuine mail?", "The message is no spam, let it through.", "Is it free of tricks and unasked advertising?", "deliver_to_inbox",
 )  # fmt: skip
 CRITERIA = (
-    ("the message is unsolicited advertising or fraud", "it is a normal message"), ("spam: bulk offers, scams, phishing", "ham: personal, work or expected mail"), ("nobody asked for this and it sells or deceives", "the recipient knows or expects the sender"), ("junk", "legitimate"), ("it is spam", "it is not spam"),
+    ("the message is unsolicited advertising or fraud", "it is a normal message"), ("spam: bulk offers, scams, phishing", "ham: personal, work or expected mail"), ("nobody asked for this and it sells or deceives", "the recipient knows or expects the sender"), ("unasked selling or a trick", "mail with a proper reason"), ("a filter should stop it", "a filter should let it pass"),
 )  # fmt: skip
-CHOOSE = ("Spam or ham?", "Classify the message.", "Classify this e-mail.", "Which folder does it belong in?", "What kind of message is this?", "Label the mail.", "category", "Is this spam or legitimate?", "Sort this message.", "How should the filter treat it?")  # fmt: skip
+CHOOSE = ("Deliver or discard?", "Classify the message.", "Classify this e-mail.", "Which folder does it belong in?", "What kind of message is this?", "Label the mail.", "category", "Unwanted or expected?", "Sort this message.", "How should the filter treat it?")  # fmt: skip
 
 
 def message(rng: random.Random) -> Iterator[Example]:

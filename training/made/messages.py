@@ -48,7 +48,7 @@ def mail(rng: random.Random) -> Iterator[Example]:
         state,
         kind != "legit",
         ("Is this unwanted mail?", "Should the filter block it?", "Is this spam or a scam?"),
-        ("Is this a legitimate message?", "Should it reach the inbox?"),
+        ("Has the sender a proper reason to write?", "Should it reach the inbox?"),
     )
 
 
@@ -89,7 +89,7 @@ def injection(rng: random.Random) -> Iterator[Example]:
     goal = rng.choice(GOALS)
     text = rng.choice(ATTACKS).format(g=goal, G=goal[0].upper() + goal[1:], g2="must " + goal) if attack else rng.choice(BENIGN)
     state = wrap(rng, rng.choice(CARRIERS).format(x=text), ("input", "document", "prompt", "content"))
-    yield noul(rng, "made:injection", state, attack, ("Is this a prompt injection?", "Does the text try to override an assistant's instructions?", "Is someone trying to manipulate the AI?", "Does it contain hidden commands for a model?", "jailbreak attempt"),
+    yield noul(rng, "made:injection", state, attack, ("Is this a prompt injection?", "Does the text try to override an assistant's instructions?", "Does somebody try to steer the model against its owner?", "Does it contain hidden commands for a model?", "takeover_attempt"),
                ("Is this input safe to pass to a model?", "Is this an ordinary request?"), ("it tries to change what the assistant does", "it is an ordinary text"))  # fmt: skip
     labels: dict[str, Label] = {
         "attack": (("injection", "Tries to take control of the model"), ("malicious", "an attack on the assistant")),
@@ -136,7 +136,7 @@ def moderation(rng: random.Random) -> Iterator[Example]:
         state,
         kind != "fine",
         ("Does this break community rules?", "Should a moderator look at it?", "Remove the post?"),
-        ("Is the post acceptable?",),
+        ("May the post stay?",),
     )
     if kind not in ("sexual", "advert", "self_harm"):
         yield noul(
@@ -151,13 +151,13 @@ def moderation(rng: random.Random) -> Iterator[Example]:
 
 INTENTS: dict[str, tuple[str, ...]] = {
     "order_status": ("where is my order", "has my package shipped", "wann kommt meine Bestellung an", "¿dónde está mi pedido?", "注文の状況を教えて", "où est ma commande"), "book_table": ("a table for {m} tonight please", "reserve a table at eight", "Tisch für {m} Personen reservieren", "reservar una mesa para {m}", "今夜{m}人で予約したい"),
-    "set_alarm": ("wake me at {m} past six", "set an alarm for seven", "Wecker auf sieben stellen", "pon una alarma a las siete", "七時にアラームをかけて"), "play_music": ("play some jazz", "put on my workout playlist", "spiel Musik von heute", "pon música tranquila", "音楽をかけて"),
-    "weather": ("will it rain tomorrow", "how warm is it outside", "wie wird das Wetter", "¿va a llover mañana?", "明日の天気は"), "transfer_money": ("send {n} dollars to Anna", "transfer {n} to my savings", "überweise {n} Euro an Max", "transfiere {n} euros a Ana", "アンナに{n}円送金して"),
+    "wake_up_call": ("wake me at {m} past six", "set an alarm for seven", "Wecker auf sieben stellen", "pon una alarma a las siete", "七時にアラームをかけて"), "start_music": ("play some jazz", "put on my workout playlist", "spiel Musik von heute", "pon música tranquila", "音楽をかけて"),
+    "weather_outlook": ("will it rain tomorrow", "how warm is it outside", "wie wird das Wetter", "¿va a llover mañana?", "明日の天気は"), "transfer_money": ("send {n} dollars to Anna", "transfer {n} to my savings", "überweise {n} Euro an Max", "transfiere {n} euros a Ana", "アンナに{n}円送金して"),
     "check_balance": ("how much money do I have", "show my balance", "wie ist mein Kontostand", "¿cuál es mi saldo?", "残高を教えて"), "lost_card": ("I lost my credit card", "my card was stolen, block it", "meine Karte ist weg", "perdí mi tarjeta", "カードをなくしました"),
     "change_address": ("I moved, update my address", "change the delivery address", "meine Adresse hat sich geändert", "quiero cambiar mi dirección", "住所を変更したい"), "talk_to_human": ("let me speak to a person", "I want a real agent", "ich möchte mit einem Menschen sprechen", "quiero hablar con una persona", "担当者と話したい"),
     "translate": ("how do you say thank you in Polish", "translate good night into Greek", "was heißt danke auf Polnisch", "traducir buenas noches"), "goodbye": ("that is all, bye", "see you later", "tschüss", "hasta luego", "さようなら"), "greeting": ("hi there", "good morning", "hallo", "buenos días", "こんにちは"),
     "refund_request": ("give me my money back", "I want a refund for {n}", "ich will mein Geld zurück", "quiero un reembolso", "返金をお願いします", "je veux un remboursement", "退款，谢谢"), "cancel_order": ("cancel my order please", "stop the order {n}", "Bestellung stornieren", "cancela mi pedido", "注文をキャンセルしたい"),
-    "upgrade_plan": ("I want the bigger plan", "upgrade me to premium", "auf Premium wechseln", "quiero el plan superior", "上位プランに変更したい"), "report_bug": ("the app crashes on start", "there is an error on the page", "die App stürzt ab", "la aplicación falla", "アプリが落ちます"),
+    "upgrade_plan": ("I want the bigger plan", "upgrade me to premium", "auf Premium wechseln", "quiero el plan superior", "上位プランに変更したい"), "app_fails": ("the app crashes on start", "there is an error on the page", "die App stürzt ab", "la aplicación falla", "アプリが落ちます"),
 }  # fmt: skip
 
 
@@ -173,7 +173,7 @@ def intent(rng: random.Random) -> Iterator[Example]:
         rng,
         "made:intent",
         state,
-        ("What is the intent?", "What does the user want?", "intent", "Pick the action for the assistant."),
+        ("What is the intent?", "What is the caller after?", "intent", "Pick the action for the assistant."),
         labels,
         kind,
         17,
@@ -199,9 +199,9 @@ OPINIONS: tuple[tuple[str, ...], ...] = (
 )  # fmt: skip
 STARS = (
     ("1 star", "2 stars", "3 stars", "4 stars", "5 stars"),
-    ("terrible", "bad", "okay", "good", "excellent"),
+    ("dreadful", "weak", "passable", "solid", "superb"),
     ("very negative", "negative", "mixed", "positive", "very positive"),
-    ("hates it", "dislikes it", "indifferent", "likes it", "loves it"),
+    ("cannot stand it", "is let down", "shrugs", "is fond of it", "adores it"),
 )
 
 
@@ -223,9 +223,9 @@ def review(rng: random.Random) -> Iterator[Example]:
     )
     mood = ("negative", "negative", "neutral", "positive", "positive")[level]
     labels: dict[str, Label] = {
-        "negative": (("negative", "Unhappy"), ("bad", "dislikes it")),
+        "negative": (("negative", "Regrets the purchase"), ("bad", "is let down")),
         "neutral": (("neutral", "Neither good nor bad"), ("mixed", "so-so")),
-        "positive": (("positive", "Happy"), ("good", "likes it")),
+        "positive": (("positive", "Glad of the purchase"), ("good", "is fond of it")),
     }
     yield choice(rng, "made:review_sentiment", state, ("Sentiment?", "What is the reviewer's opinion?"), labels, mood)
     if level != 2:

@@ -45,46 +45,64 @@ POSTS: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 KINDS: dict[str, Label] = {
-    "hate": (("hateful", "Demeans or attacks a group of people"), ("hate speech", "Attacks people for origin, faith, sex, age or the like"), ("hate", "hostile to a group as such")),
-    "rude": (("offensive", "Rude, profane or insulting, but not against a group"), ("rude", "vulgar words or insults to a person"), ("profane", "foul language without hatred of a group")),
-    "fine": (("neither", "Neither hateful nor offensive"), ("clean", "an acceptable post"), ("fine", "Harmless, also when it mentions groups or complains")),
+    "group_attack": (("attack_on_a_group", "People are attacked for origin, faith, sex, age or the like"), ("bigotry", "contempt for a kind of people"), ("protected-group violation", "Runs a community down"), ("prejudice", "turns on people for what they are"), ("discrimination", "hostile to a group as such")),
+    "incivility": (("bad_manners", "Vulgar words or insults, no group under attack"), ("foul_or_insulting", "coarse, or nasty to a person"), ("profanity or abuse", "curses and name-calling, nothing against a people"), ("courtesy violation", "swears or calls somebody names"), ("tone_violation", "four-letter words or personal insults")),
+    "no_violation": (("nothing_broken", "Keeps the rules, also when it mentions groups or complains"), ("harmless", "gives no cause to step in"), ("within_the_rules", "ordinary talk"), ("unobjectionable", "criticism, news, chat"), ("passes", "nobody is hurt by it")),
 }  # fmt: skip
+RULED = {"hate": "group_attack", "rude": "incivility", "fine": "no_violation"}
+"""What the rules call each kind."""
 ASKS = (
-    "Is the post hateful, offensive or neither?",
-    "Classify the post.",
-    "How toxic is it?",
-    "Moderation label",
-    "Which kind of language is this?",
-    "Label the comment for a moderator.",
-    "toxicity",
-    "What kind of speech is it?",
+    "Which house rule does the post break, if any?",
+    "Apply the community guidelines.",
+    "What would a report be filed under?",
+    "policy_check",
+    "Name the breach.",
+    "Result of the moderation check",
+    "What does the moderator note down?",
+    "Under which point of the code of conduct does it come?",
+    "What is wrong with it, if something is?",
 )
 HATE_ASKS = (
-    "Is this hate speech?",
-    "Does the post demean a group of people?",
-    "Is a group attacked for what it is?",
-    "hate speech",
-    "Does it express hatred towards a group?",
-    "The post is hateful.",
-    "Is this text hateful?",
-    "Is there prejudice against a group here?",
+    "Are people run down here for belonging to a group?",
+    "Is a community attacked for what it is?",
+    "Does the author look down on some kind of people?",
+    "group_attack",
+    "Is there ill will towards a people, a faith, a sex or the like?",
+    "The author is prejudiced against a group.",
+    "Would this break a rule that protects minorities and other groups?",
+    "Is it bigoted?",
+    "Does it say or imply that a group is worth less, a danger or a burden?",
+    "Should a group feel unwelcome because of this?",
+    "Does the remark discriminate?",
 )
-NO_HATE = ("Is this free of hate speech?", "Is the post free of hostility to any group?")
+NO_HATE = (
+    "Is every group left in peace, however rude it is?",
+    "Is it free of ill will towards any people or faith?",
+    "May it stay where only attacks on groups are banned?",
+    "Is there no prejudice in it?",
+)
 BAD_ASKS = (
-    "Is this offensive?",
-    "Is the language abusive, rude or hateful?",
-    "Is this toxic?",
-    "Could readers be insulted by this?",
-    "offensive",
-    "Should a moderator remove it?",
-    "Is the tone hostile?",
+    "Does it break the rule to be civil?",
+    "Are there curses, insults or attacks in it?",
+    "Could somebody be hurt by this?",
+    "uncivil",
+    "Would a polite board turn it down?",
+    "Is anything rude in it, or worse?",
+    "Is the tone nasty or vulgar?",
+    "Would you hide it from children?",
 )
-GOOD_ASKS = ("Is the post civil?", "Is this acceptable in a friendly forum?", "Is the comment harmless?")
+GOOD_ASKS = (
+    "Is the author civil?",
+    "Would it pass on a friendly board?",
+    "Does it keep to good manners?",
+    "Could a moderator leave it alone?",
+)
 SCALES = (
-    ("acceptable", "rude", "hateful"),
-    ("fine", "offensive", "hate speech"),
+    ("nothing to do", "a word with the author", "removal, as a group is attacked"),
+    ("civil", "ill-mannered", "bigoted"),
     ("harmless", "insulting or vulgar", "attacks a group"),
-    ("no problem", "warn the author", "remove and ban"),
+    ("no breach", "breach of courtesy", "breach of the rule on protected groups"),
+    ("let it stand", "star out the words", "delete it"),
 )
 
 
@@ -139,7 +157,7 @@ def post(rng: random.Random) -> Iterator[Example]:
     state = wrap(rng, text, ("post", "comment", "tweet", "message", "text"))
     asked = rng.random()
     if asked < 0.6:
-        yield choice(rng, "made:speech_kind", state, ASKS, KINDS, kind)
+        yield choice(rng, "made:speech_kind", state, ASKS, KINDS, RULED[kind])
     if asked > 0.3:
         yield noul(
             rng,
@@ -148,7 +166,7 @@ def post(rng: random.Random) -> Iterator[Example]:
             kind == "hate",
             HATE_ASKS,
             NO_HATE,
-            ("it attacks or demeans a group", "no group is attacked, even if it is rude"),
+            ("a kind of people is run down or threatened", "none is, even if the words are rude"),
         )
     if rng.random() < 0.5:
         yield noul(
@@ -158,7 +176,7 @@ def post(rng: random.Random) -> Iterator[Example]:
             kind != "fine",
             BAD_ASKS,
             GOOD_ASKS,
-            ("rude, vulgar or hateful", "nothing offensive in it"),
+            ("it insults, swears or runs people down", "well-mannered, whatever the topic"),
         )
     if rng.random() < 0.25:
         yield score(
@@ -166,6 +184,12 @@ def post(rng: random.Random) -> Iterator[Example]:
             "made:speech_level",
             state,
             ("fine", "rude", "hate").index(kind),
-            ("How toxic is the post?", "severity", "How harmful is this comment?"),
+            (
+                "How far must a moderator go?",
+                "severity",
+                "How serious is the breach?",
+                "breach_level",
+                "How much harm do the words do?",
+            ),
             SCALES,
         )

@@ -13,22 +13,22 @@ from ..corpus import Example
 from .ask import Label, choice
 
 YES = (
-    "Has this {p} the relevant information for the {q}?", "Does this {p} contain the answer to the {q}?", "Does the {p} say what the {q} asks for?", "Would someone who asked this be helped by the {p}?",
+    "Has this {p} the relevant facts for the {q}?", "Does this {p} give an answer to whoever put the {q}?", "Does the {p} say what the {q} asks for?", "Would someone who asked this be helped by the {p}?",
     "Can the {q} be answered from this {p} alone?", "Is the answer in the {p}?", "The {p} holds the answer to the {q}.", "Should this {p} be kept as evidence for answering the {q}?",
-    "Is the {q} answered here?", "relevant", "answers_question", "Does the {p} give the information that is asked for?", "Is this a {p} you would cite in the answer?",
+    "Is the {q} answered here?", "worth_citing", "settles_it", "Does the {p} give the information that is asked for?", "Is this a {p} you would cite in the answer?",
     "Should a search for this {q} return the {p}?", "Does reading the {p} settle the {q}?", "Judge relevance: is the {p} of use for the {q}?", "Is what the {q} wants to know stated?",
-    "Decide whether the {p} answers the {q}.", "Does the {p} include the fact that the {q} is after?", "Is the {p} on target for this {q}?",
+    "Decide whether whoever asks gets an answer here.", "Does the {p} include the fact that the {q} is after?", "Is the {p} on target for this {q}?",
 )  # fmt: skip
 NO = (
     "Is the {p} of no use for the {q}?", "Does the {p} leave the {q} unanswered?", "Is the answer missing from the {p}?", "Should the {p} be discarded as irrelevant?", "Is the {p} irrelevant to the {q}?",
     "Would one have to look elsewhere for the answer?", "Does the {p} fail to say what is asked?", "Is the {q} still open after reading the {p}?",
 )  # fmt: skip
 CRITERIA = (
-    ("The {p} states the answer", "The answer is not stated, even if the topic is the same"), ("Contains what is asked for", "Does not contain it"), ("Relevant: it answers the {q}", "Not relevant"),
+    ("The {p} states the answer", "The answer is not stated, even if the topic is the same"), ("Contains what is asked for", "Does not contain it"), ("Relevant, as it states what the {q} wants", "Beside the point"),
     ("The {q} can be answered from it", "It cannot"), ("useful for answering", "useless for answering"),
 )  # fmt: skip
 LABELS: dict[str, Label] = {
-    "yes": (("relevant", "It holds the answer"), ("answers", "The question is answered in it"), ("useful", "helps to answer the question"), ("contains_answer", "States what is asked"), ("keep", "Evidence for the answer")),
+    "yes": (("relevant", "It holds the answer"), ("answers", "What is asked is said in it"), ("useful", "helps to answer the question"), ("contains_answer", "States what is asked"), ("keep", "Evidence for the answer")),
     "no": (("irrelevant", "The answer is not in it"), ("does_not_answer", "The question stays open"), ("useless", "no help for the question"), ("no_answer", "Does not state what is asked"), ("drop", "Nothing in it that answers")),
 }  # fmt: skip
 LABEL_ASKS = (
@@ -37,23 +37,23 @@ LABEL_ASKS = (
     "Judge the {p} for the {q}.",
     "relevance",
     "Is the {p} an answer?",
-    "Label the pair.",
+    "How do the two fit together?",
 )
 SCALES = (
-    ("unrelated", "same subject, but no answer", "contains the answer"), ("off topic", "related, does not answer", "answers the question"), ("not relevant", "partly relevant", "highly relevant"),
+    ("another subject", "same subject, but no answer", "states the fact that is asked for"), ("off topic", "on topic, does not answer", "settles what is asked"), ("useless", "of some use", "exactly what is needed"),
     ("about something else", "about the right thing, without what is asked", "states what is asked"),
 )  # fmt: skip
 SCALE_ASKS = (
-    "How relevant is the {p}?",
+    "How much does the {p} help with the {q}?",
     "Grade the {p} for this {q}.",
     "Relevance grade",
     "How well does the {p} answer the {q}?",
 )
 PICK_ASKS = (
-    "Which passage answers the question?", "Which of these holds the answer?", "Pick the sentence that answers it.", "Choose the most relevant passage.", "Which text should be cited?", "Where is the answer?",
+    "Which passage tells what is asked?", "Which of these holds the answer?", "Pick the sentence that answers it.", "Choose the most relevant passage.", "Which text should be cited?", "Where is the answer?",
 )  # fmt: skip
 TOPIC_YES = (
-    "Is the {p} about what the {q} asks?", "Does the {p} help with the {q}?", "Do {q} and {p} belong together?", "Is the {p} on the topic of the {q}?", "Is the {p} related to the {q}?", "Is the {q} about this {p}?",
+    "Is the {p} about what the {q} asks?", "Is the {p} of service to whoever works on the {q}?", "Do {q} and {p} belong together?", "Does the {p} stay with the matter that the {q} raises?", "Is the {p} related to the {q}?", "Does the {q} concern this {p}?",
     "Would this {p} be of any use to someone working on the {q}?", "Is the {p} pertinent?", "related", "Was the {p} written for this {q}?",
 )  # fmt: skip
 TOPIC_NO = (

@@ -28,7 +28,7 @@ KINDS: dict[str, tuple[str, tuple[ASPECT, ...], tuple[str, ...]]] = {
         ("It tells the life of a {surgeon|sailor|printer} from {city}.", "The author spent {n} years in {city}.", "{name} leaves home at {nn} and takes work on a ship.", "The book has {nn} chapters and an index.", "Each part begins with a letter by {full}.", "My book club chose it for {month}.", "The middle part is about the war of {year}.", "I bought it at the station in {city}.", "It was published in {year}."),
     ),
     "product": (
-        "the kettle|this phone|the headphones|this vacuum|the backpack|this camera|the router|the blender|this chair|the drill|the tablet|this printer|the lamp|the stroller",
+        "the kettle|this phone|the headset|this vacuum|the backpack|this camera|the router|the blender|this chair|the drill|the tablet|this printer|the lamp|the stroller",
         (
             ("battery", "the battery {lasts for days|outlives everything else I own}|it charges in no time", "the battery {dies within an hour|is dead by noon|swelled up after a month}|it will not hold a charge"),
             ("build", "it {feels solid|is built like a tank|looks and feels expensive}|after two years not a scratch", "it {feels cheap|fell apart after a week|cracked on the first day}|the hinge {broke|snapped} at once|flimsy plastic all over"),

@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (a table of texts, one a line)
 """Reviews, from one sentence to several paragraphs, and messages to companies: overall verdict, aspects, stars.
 
 In a long review praise and blame mix, most of it describes; the verdict counts. A message to a company may ask, thank, or
@@ -14,81 +13,61 @@ from collections.abc import Iterator, Sequence
 from oneread.questions import Content
 
 from ..corpus import Example
-from .ask import Label, choice, noul, score, wrap
+from .ask import choice, noul, score, wrap
+from .opinion_texts import SUBTLE_BAD, SUBTLE_GOOD, SUBTLE_MIXED
+from .opinions import Told, cap, feature, mention, narration, with_article
+from .review_asks import (
+    ASKS,
+    ASPECTS,
+    COMPLAINT,
+    CRITERIA,
+    FEATURE_ASKS,
+    FLAWED,
+    LEVEL_ASKS,
+    MESSAGE_ASKS,
+    MESSAGE_MOODS,
+    MOODS,
+    NO,
+    NO_POINT,
+    NO_VIEW_THREE,
+    PLAIN,
+    PLEASED,
+    POINT,
+    POINTS,
+    RECOMMEND_ASKS,
+    RECOMMENDS,
+    STAR_ASKS,
+    STARS,
+    THREE,
+    UNHAPPY,
+    YES,
+)
 from .review_texts import BAD, BLAME, BUT, GOOD, KINDS, MIXED, PRAISE, STORY, TO_COMPANY
-from .spin import SHOPS, spin
-
-MOODS: dict[str, Label] = {
-    "positive": (("positive", "The verdict is favourable"), ("good", "likes it"), ("favourable", "Recommends it on the whole"), ("thumbs_up", "worth it"), ("satisfied", "pleased with it")),
-    "negative": (("negative", "The verdict is unfavourable"), ("bad", "dislikes it"), ("unfavourable", "Advises against it on the whole"), ("thumbs_down", "not worth it"), ("dissatisfied", "unhappy with it")),
-    "neutral": (("mixed", "Good and bad in balance"), ("neutral", "Neither for nor against"), ("undecided", "no clear verdict"), ("so-so", "average"), ("lukewarm", "neither warm nor cold")),
-}  # fmt: skip
-MESSAGE_MOODS: dict[str, Label] = {
-    "positive": (("positive", "Praise or thanks that are meant"), ("happy", "pleased with the company"), ("praise", "says something good"), ("satisfied", "a content customer")),
-    "negative": (("negative", "A complaint, also an ironic one"), ("unhappy", "displeased with the company"), ("complaint", "something went wrong"), ("dissatisfied", "an annoyed customer")),
-    "neutral": (("neutral", "A question, request or fact without judgement"), ("none", "no feeling about the company"), ("inquiry", "asks or informs"), ("factual", "no opinion stated")),
-}  # fmt: skip
-ASKS = (
-    "What is the overall sentiment?", "Is the review positive or negative?", "Verdict of the reviewer?", "sentiment", "Does the author recommend it?", "How does the writer feel about it, all in all?", "Classify the review.",
-    "Polarity of the text?", "Which opinion does the text express?", "On balance, what does the reviewer think?",
-)  # fmt: skip
-YES = (
-    "Does the reviewer like it?", "Is the review positive?", "Is the overall verdict favourable?", "Would the author recommend it?", "Was it worth it for the writer?", "Is the sentiment positive?", "Is this a good review?", "The author enjoyed it.", "Would this reviewer come back for more?",
-)  # fmt: skip
-NO = (
-    "Is the review negative?", "Does the author advise against it?", "Is the reviewer disappointed?", "Is this a bad review?", "Is the sentiment negative?", "Did the writer regret it?", "The author disliked it.", "Is the overall verdict unfavourable?",
-)  # fmt: skip
-CRITERIA = (
-    ("the verdict as a whole is favourable", "the verdict as a whole is unfavourable"), ("likes it in spite of possible flaws", "dislikes it in spite of possible strengths"), ("positive", "negative"),
-)  # fmt: skip
-STARS = (
-    ("1 star", "2 stars", "3 stars", "4 stars", "5 stars"), ("terrible", "poor", "average", "good", "excellent"), ("hates it", "dislikes it", "is lukewarm", "likes it", "loves it"),
-    ("very negative", "negative", "neutral", "positive", "very positive"),
-)  # fmt: skip
-THREE = (("negative", "mixed", "positive"), ("dislikes it", "undecided", "likes it"), ("unhappy", "so-so", "happy"))
-STAR_ASKS = (
-    "How many stars did the reviewer give?",
-    "rating",
-    "How satisfied is the author?",
-    "Rate the sentiment.",
-    "Guess the rating.",
-)
-MESSAGE_ASKS = (
-    "How does the customer feel about the company?", "Sentiment of the message?", "Is this praise, a complaint or neither?", "tone towards the company", "What is the sentiment of this post?", "Classify the customer's attitude.",
-)  # fmt: skip
-COMPLAINT = (
-    "Is this a complaint?",
-    "Is the customer unhappy with the company?",
-    "Is the sentiment negative?",
-    "Is the author displeased?",
-    "Does the message criticise the company?",
-    "complaint",
-)
-PLEASED = (
-    "Is the customer pleased?",
-    "Is the sentiment positive?",
-    "Is this praise?",
-    "Would the company like to quote this?",
-    "Does the author thank or praise the company?",
-)
-PLAIN = (
-    "Is this free of any judgement?",
-    "Is the message neutral?",
-    "Is it merely a question or a statement of fact?",
-    "Neither praise nor complaint?",
-)
+from .spin import COMPANIES, SHOPS, spin
 
 
 def _fill(rng: random.Random, text: str, x: str) -> str:
-    p2, b2 = (re.sub(r"^an? ", "", spin(rng, t)) for t in (PRAISE, BLAME))
-    text = (
-        text.replace("{X}", x[0].upper() + x[1:])
-        .replace("{x}", x)
-        .replace("{p2}", p2 if p2 not in NOUNS else "special")
-        .replace("{b2}", b2 if b2 not in NOUNS else "dull")
+    p2, p2b, b2 = (re.sub(r"^an? ", "", spin(rng, t)) for t in (PRAISE, PRAISE, BLAME))
+    p2, p2b, b2 = (
+        p2 if p2 not in NOUNS else "special",
+        p2b if p2b not in NOUNS else "convincing",
+        b2 if b2 not in NOUNS else "dull",
     )
-    text = spin(rng, text.replace("{p}", PRAISE).replace("{b}", BLAME))
-    return re.sub(r"\b([Aa]) ([aeiou])", r"\1n \2", text)
+    slots = {
+        "X": cap(x),
+        "x": x,
+        "p2": p2,
+        "P2": cap(p2),
+        "p2b": p2b,
+        "b2": b2,
+        "p": PRAISE,
+        "b": BLAME,
+        "brand": rng.choice(COMPANIES),
+    }
+    for name, value in slots.items():
+        text = text.replace("{" + name + "}", value)
+    text = spin(rng, text)
+    return with_article(text)
 
 
 NOUNS = (
@@ -128,43 +107,23 @@ def _concede(rng: random.Random, text: str) -> str:
     lead = spin(rng, rng.choice(BUT))
     return lead + (
         text[0].lower() + text[1:]
-        if lead and not text.startswith(("I ", "I'")) and text.split()[0][1:].islower() and text.split()[0] in LOWERED
+        if lead and not text.startswith(("I ", "I'")) and text.split()[0][1:].islower() and LOWERED.fullmatch(text.split()[0])
         else text
     )
 
 
-LOWERED = frozenset(
-    [
-        "The",
-        "A",
-        "An",
-        "It",
-        "They",
-        "You",
-        "We",
-        "Nobody",
-        "Not",
-        "Even",
-        "Every",
-        "Each",
-        "Half",
-        "After",
-        "Nothing",
-        "Everything",
-        "Setting",
-        "Overpriced",
-        "Worth",
-        "Fair",
-        "Hidden",
-        "Huge",
-        "Tiny",
-        "Breakfast",
-        "And",
-        "Friendly",
-        "Arrogant",
-        "Lines",
-    ]
+LOWERED = re.compile(
+    "The|A|An|It|They|You|We|Nobody|Not|Even|Every|Each|Half|After|Nothing|Everything|Setting|Overpriced|Worth|Fair|Hidden|Huge|Tiny|Breakfast|And|Friendly|Arrogant|Lines"
 )
+
+
+WITH_GROUP = {"f:": ("film", "book"), "g:": ("product",), "v:": ("hotel", "restaurant", "service")}
+
+
+def _verdicts(mood: str, kind: str) -> list[str]:
+    """Sentences with this verdict that suit the kind of thing."""
+    table = {"positive": (*GOOD, *SUBTLE_GOOD), "negative": (*BAD, *SUBTLE_BAD), "neutral": (*MIXED, *SUBTLE_MIXED)}[mood]
+    return [re.sub("^[fgv]:", "", t) for t in table if kind in WITH_GROUP.get(t[:2], (kind,))]
 
 
 def review_text(rng: random.Random, kind: str, mood: str, size: int) -> tuple[str, dict[str, bool]]:
@@ -173,7 +132,7 @@ def review_text(rng: random.Random, kind: str, mood: str, size: int) -> tuple[st
     aspects, facts = KINDS[kind][1], KINDS[kind][2]
     said: dict[str, bool] = {}
     good = mood == "positive"
-    verdicts = MIXED if mood == "neutral" else GOOD if good else BAD
+    verdicts = _verdicts(mood, kind)
     verdict = _fill(rng, rng.choice(verdicts), x)
     if size == 1:
         if mood == "neutral" or rng.random() < 0.5:
@@ -225,32 +184,64 @@ def _worn(rng: random.Random, text: str) -> str:
     )
 
 
-def opinion(rng: random.Random) -> Iterator[Example]:
-    """A review: verdict as choice, yes/no and stars, and what it says of one aspect."""
+def _reviewed(rng: random.Random) -> tuple[str, Told, dict[str, bool]]:
+    """What is reviewed ("feature" for a remark on one), the review, and what it says of each aspect that it names."""
+    roll = rng.random()
+    if roll < 0.34:
+        return "feature", feature(rng), {}
+    if roll < 0.6:
+        kind, told = narration(rng)
+        return kind, told, {}
     kind = rng.choice(("film", "film", "film", "book", "product", "product", "hotel", "restaurant", "service"))
     mood = rng.choice(("positive", "positive", "negative", "negative", "neutral"))
     size = rng.choice((1, 1, 2, 3, 4, 6, 8, 12, 16, 22))
     text, said = review_text(rng, kind, mood, size)
+    return kind, Told(text, mood), said
+
+
+def opinion(rng: random.Random) -> Iterator[Example]:
+    """A review: verdict as choice, yes/no and stars, and what it says of one aspect."""
+    kind, told, said = _reviewed(rng)
+    mood, one_feature = told.mood, kind == "feature"
+    text = _worn(rng, told.text)
+    category = "product" if one_feature else kind
     state: Content = wrap(
         rng,
-        _worn(rng, text),
+        text,
         ("review", "text", "comment", "feedback", "opinion"),
-        **({"category": kind} if rng.random() < 0.5 else {"source": rng.choice(("web", "app", "mail"))}),
+        **({"category": category} if rng.random() < 0.5 else {"source": rng.choice(("web", "app", "mail"))}),
     )
-    labels = MOODS if mood == "neutral" or rng.random() < 0.4 else {k: MOODS[k] for k in ("positive", "negative")}
+    moods = POINTS if one_feature and not told.both else MOODS
+    three = (mood == "neutral" or rng.random() < 0.4) and not told.mild
+    labels = moods if three else {k: moods[k] for k in ("positive", "negative")}
     if rng.random() < 0.6:
-        yield choice(rng, "made:opinion_verdict", state, ASKS, labels, mood)
-    if mood != "neutral":
+        asks: Sequence[str] = ASKS
+        if one_feature:
+            asks = FEATURE_ASKS if not told.both and rng.random() < 0.5 else (ASKS[0], ASKS[3])
+        yield choice(rng, "made:opinion_verdict", state, asks, labels, mood)
+    if mood != "neutral" and (not one_feature or told.both):
         yield noul(rng, "made:opinion_good", state, mood == "positive", YES, NO, rng.choice(CRITERIA))
+    elif one_feature and (mood != "neutral" or rng.random() < 0.5):
+        yield noul(rng, "made:opinion_point", state, mood == "positive", POINT, () if mood == "neutral" else NO_POINT)
+    if mood != "neutral" and (told.both or not one_feature) and rng.random() < 0.2:
+        yield choice(rng, "made:opinion_recommend", state, RECOMMEND_ASKS, RECOMMENDS, "yes" if mood == "positive" else "no")
     roll = rng.random()
-    if roll < 0.35:
-        level = 2 if mood == "neutral" else rng.choice((3, 4)) if mood == "positive" else rng.choice((0, 1))
-        bare = not any((v != (mood == "positive")) for v in said.values())
+    if roll < 0.35 and not one_feature and not (told.both and not said):
+        level = 2
         if mood != "neutral":  # a flaw that is named costs a star
+            bare = not any((v != (mood == "positive")) for v in said.values()) and not FLAWED.search(told.text)
             level = (4 if bare else 3) if mood == "positive" else (0 if bare else 1)
         yield score(rng, "made:opinion_stars", state, level, STAR_ASKS, STARS)
-    elif roll < 0.5:
-        yield score(rng, "made:opinion_level", state, {"negative": 0, "neutral": 1, "positive": 2}[mood], STAR_ASKS[1:4], THREE)
+    elif roll < 0.5 and not told.mild:
+        scales = NO_VIEW_THREE if one_feature else THREE
+        yield score(
+            rng,
+            "made:opinion_level",
+            state,
+            {"negative": 0, "neutral": 1, "positive": 2}[mood],
+            LEVEL_ASKS if one_feature else STAR_ASKS[2:4],
+            scales,
+        )
     if said and rng.random() < 0.4:
         names = [a[0] for a in KINDS[kind][1]]
         name = rng.choice(names)
@@ -265,33 +256,23 @@ def opinion(rng: random.Random) -> Iterator[Example]:
         )
 
 
-ASPECTS: dict[str, Label] = {
-    "positive": (("praised", "It is praised"), ("positive", "the reviewer likes it")),
-    "negative": (("criticised", "It is criticised"), ("negative", "the reviewer dislikes it")),
-    "absent": (("not_mentioned", "Nothing is said about it"), ("no_opinion", "it does not come up")),
-}
+TRAVEL = ("SkyNorth", "AeroLine", "Bluewing", "Continair", "Pacifly", "TransNord", "Railgo", "Sunair", "Coastrail")
 
 
-def message(rng: random.Random) -> Iterator[Example]:
-    """A short public message to a company."""
+def message_text(rng: random.Random) -> Told:
+    """A short public message to a company, most often one that travels."""
     mood = rng.choice(("positive", "negative", "neutral"))
-    handle = (
-        "@"
-        + rng.choice((*SHOPS, "SkyNorth", "AeroLine", "Bluewing", "Continair", "Pacifly", "TransNord"))
-        + rng.choice(("", "", "Help", "Air", "Care"))
-    )
+    handle = "@" + rng.choice(SHOPS if rng.random() < 0.3 else TRAVEL) + rng.choice(("", "", "Help", "Air", "Care"))
     texts: Sequence[str] = TO_COMPANY[mood]
     parts = rng.sample(texts, 1 if rng.random() < 0.75 else 2)
     if mood != "neutral" and rng.random() < 0.2:
         parts.insert(rng.randint(0, 1), rng.choice(TO_COMPANY["neutral"][4:6]))
     text = " ".join(
-        _fill(
-            rng, p.replace("{a}", handle if i == 0 else rng.choice(("", "you", "")) if "{a} " not in p[:4] else ""), "it"
-        ).strip()
+        _fill(rng, p.replace("{a}", handle if i == 0 else "" if p.startswith("{a} ") else "them"), "it").strip()
         for i, p in enumerate(parts)
     )
     roll = rng.random()
-    text = (
+    return Told(
         text.lower()
         if roll < 0.15
         else text.replace(handle, "").strip() + " " + handle
@@ -300,13 +281,22 @@ def message(rng: random.Random) -> Iterator[Example]:
         + " "
         + rng.choice(("#travel", "#fail" if mood == "negative" else "#monday", "#service", "😊" if mood == "positive" else "✈️"))
         if roll < 0.35
-        else text
+        else text,
+        mood,
     )
+
+
+def message(rng: random.Random) -> Iterator[Example]:
+    """A public message to a company: praise, a complaint or neither."""
+    told = message_text(rng) if rng.random() < 0.35 else mention(rng)
+    text, mood = told.text, told.mood
     state = wrap(rng, text, ("tweet", "post", "message", "text", "mention"))
     if rng.random() < 0.7:
         yield choice(rng, "made:mention_mood", state, MESSAGE_ASKS, MESSAGE_MOODS, mood)
     roll = rng.random()
-    if roll < 0.45:
+    if told.both:  # thanks and trouble in one: only the sum of it is asked for
+        yield noul(rng, "made:mention_sum", state, mood == "negative", UNHAPPY, PLEASED[1:2])
+    elif roll < 0.45:
         yield noul(rng, "made:mention_complaint", state, mood == "negative", COMPLAINT)
     elif roll < 0.7:
         yield noul(rng, "made:mention_praise", state, mood == "positive", PLEASED)
@@ -319,5 +309,9 @@ def message(rng: random.Random) -> Iterator[Example]:
             state,
             {"negative": 0, "neutral": 1, "positive": 2}[mood],
             STAR_ASKS[2:4],
-            (("negative", "neutral", "positive"), ("unhappy", "neither", "happy"), ("complaint", "no judgement", "praise")),
+            (
+                ("negative", "neutral", "positive"),
+                ("let down", "no feeling shown", "content"),
+                ("complaint", "no judgement", "praise"),
+            ),
         )

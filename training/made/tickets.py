@@ -190,7 +190,7 @@ LANGUAGES = {
 }
 TEAM_ASKS = (
     "Which team should handle this?",
-    "Route the ticket.",
+    "Who should get it?",
     "What is the customer writing about?",
     "Pick the queue for this message.",
     "team",
@@ -200,7 +200,7 @@ TEAM_ASKS = (
 )
 WANTS: dict[str, tuple[str, ...]] = {
     "refund": ("Is the customer asking for a refund?", "Does the writer want money back?", "Refund requested?", "The message requests reimbursement."), "outage": ("Is the service down?", "Does this report an outage?", "Is the whole product unavailable?"),
-    "cancel": ("Does the customer want to cancel?", "Is this a cancellation?", "Is the customer leaving?"), "bug": ("Does this describe a defect?", "Is a bug reported?"), "feature": ("Is this a feature request?", "Does the writer ask for something new?"),
+    "cancel": ("Does the customer want to cancel?", "Is this a cancellation?", "Is the customer leaving?"), "bug": ("Does this describe a defect?", "Is a bug reported?"), "feature": ("Is it a wish for a function that is missing?", "Does the writer ask for something new?"),
     "account": ("Is this about access to an account?", "Does the user have trouble signing in?"), "shipping": ("Is this about a delivery?", "Does it concern a parcel?"), "praise": ("Is this praise?", "Is the customer satisfied?"),
     "security": ("Is this a security matter?", "Could an account or data be compromised?"), "billing": ("Is this about a charge or an invoice?", "Does it concern billing?"), "howto": ("Does the user ask how to do something?", "Is this a question about usage?"),
 }  # fmt: skip
@@ -227,7 +227,7 @@ ANGER_ASKS = (
     "Level of frustration",
     "Rate the writer's anger.",
     "How irritated is the author?",
-    "anger",
+    "how_angry",
     "How upset is the sender?",
     "How frustrated is the user?",
 )
@@ -285,7 +285,14 @@ def ticket(rng: random.Random) -> Iterator[Example]:
         {"shipping", "refund"},
     )
     if asked == kind or not related:
-        yield noul(rng, made + "_wants", state, asked == kind, WANTS[asked], (f"Is this about something other than {asked}?",))
+        yield noul(
+            rng,
+            made + "_wants",
+            state,
+            asked == kind,
+            WANTS[asked],
+            (f'Has the writer a concern that is not "{asked}" but another?',),
+        )
     if level in (0, 3):
         yield noul(
             rng,
