@@ -9,7 +9,11 @@ Two texts collide when they share a run of `RUN` words of which three are conten
 are the same. Texts of one or two content words ("Category?", "Which label fits?") are everybody's, unless both hold the same ones
 and one of these stands in a label of that task, as in "Is this a feature request?", or that task has no labels; descriptions and
 levels so short ("slow") collide only when two of one question do. Label sets collide when ours holds every label of a set of
-three or more that a held-out record offers. Case, marks, `STOP` words and a plural s do not count.
+three or more, not all of them `COMMON`, that a held-out task offers by name. Case and marks do not count, in texts `STOP` words
+and a plural s neither.
+
+What stands in one record only is its content and no wording, but a run of words in two different instructions is. Of a task
+whose descriptions mostly stand in one record (answers, not labels) only the instructions count.
 """
 
 from __future__ import annotations
@@ -89,16 +93,8 @@ def runs(text: str) -> Iterator[tuple[str, ...]]:
     return (run for run in found if len(content(" ".join(run))) > 2)
 
 
-def short_labels(question: Question) -> Iterator[str]:
-    """Names of options, and levels of a few words, which name what a task tells apart."""
-    if isinstance(question, Choice):
-        yield from question.options
-    elif isinstance(question, Score):
-        yield from (name for level in question.levels if len(words(name := render(level))) < 4)
-
-
 class Held:
-    """The wordings of tasks that are held out. What stands in one record only is that record's content and no wording."""
+    """The wordings of tasks that are held out."""
 
     def __init__(self, examples: Iterable[Example]) -> None:
         asked, told, named = (defaultdict[str, Counter[str]](Counter) for _ in range(3))
@@ -119,6 +115,8 @@ class Held:
                 told[task], named[task], sets[task] = Counter(), Counter(), Counter()
             concepts = {w for name, n in named[task].items() if n > 1 for w in content(name)} - COMMON
             self.labels |= {ls: task for ls, n in sets[task].items() if ls and n > 1}
+            twice = Counter(run for text in asked[task] for run in set(runs(text)))  # a template with a slot
+            self.runs.update({run: task for run, n in twice.items() if n > 1})
             for text, n in (asked[task] + told[task]).items():
                 bag = content(text)
                 if n > 1 and len(bag) > 2:

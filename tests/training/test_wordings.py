@@ -115,6 +115,14 @@ def test_descriptions_collide_alone_when_long_and_in_pairs_when_short(held: Held
     assert _asked(held, Noul("Sort it.", "a ripe apple", "some other thing")) == set()
 
 
+def test_a_template_collides_whatever_stands_in_its_slot(tmp_path: Path) -> None:
+    asks = [f"Does the signed contract oblige {who} to pay?" for who in ("Smith", "Jones")]
+    _write(tmp_path, TASK, tuple({"type": "noul", "instructions": a, "criteria": None, "answer": True} for a in asks))
+    held = held_wordings(tmp_path)
+    assert _asked(held, Noul("Does the signed contract oblige Miller to deliver?")) == {TASK}
+    assert _asked(held, Noul("Does the contract say that Smith delivers by May?")) == set()
+
+
 def test_cases_in_the_words_of_a_held_out_task_are_not_trained_on(
     data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -185,6 +185,9 @@ def test_the_released_config_form_gives_the_same_sizes(folder: Path) -> None:
         ({"text_config.layer_types": ["sliding_attention"]}, "layer_types names 1 layers"),
         ({"text_config.num_key_value_heads": 3}, "4 attention heads do not divide over 3"),
         ({"text_config.rope_parameters": {}}, "rope_parameters"),
+        ({"text_config.final_logit_softcapping": None}, "final_logit_softcapping should be a number"),
+        ({"text_config.final_logit_softcapping": 0}, "final_logit_softcapping should be a number"),
+        ({"text_config.final_logit_softcapping": 50.0}, "final_logit_softcapping should be a number"),
         ({"tie_word_embeddings": False}, "share their weights"),
     ],
 )

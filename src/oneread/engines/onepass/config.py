@@ -117,6 +117,9 @@ def parse_config(raw: Mapping[str, Any], where: str = "config.json") -> Config:
         value = getattr(config, name)
         if type(value) is not int or value < 1:
             raise ReaderError(f"{where}: {name} should be a whole number from 1 up")
+    # The head's sum over the vocabulary counts on it (`head.log_sum_exp`).
+    if not isinstance(config.softcap, int | float) or not 0 < config.softcap <= 43:
+        raise ReaderError(f"{where}: final_logit_softcapping should be a number above 0, 43 at most")
     return config
 
 

@@ -19,6 +19,7 @@ from torch import Tensor
 from .attention import Sight, masked_attention
 from .config import Config, LayerKind, LayerShape
 from .experts import experts_grouped, experts_loop, gated
+from .head import read_slots
 from .linear import Linear
 from .options import Options
 from .store import KeyValueStore
@@ -270,6 +271,10 @@ class Steps:
         scalar = torch.where(batch.canvas, layer.canvas_scalar, layer.prompt_scalar)
         x = (x + self.norm(both, layer.output_norm)) * scalar[:, None]
         return x, x if following is None else self.norm(x, following.input_norm)
+
+    def read_slots(self, hidden: Tensor, weights: Weights, labels: Tensor, label_slots: Tensor) -> Tensor:
+        """See `head.read_slots`."""
+        return read_slots(hidden, weights.embedding, labels, label_slots, weights.config.softcap)
 
 
 def turn(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ from ..load import Gauges
 from .choose import steps_for
 from .diffusion_gemma import Weights, forward
 from .graphs import Graphs
-from .head import cap, logits, read_slots
+from .head import cap, logits
 from .options import Options
 from .packing import Layout, Pack, pack_reads
 from .prefix import PrefixCache, PrefixStats, page_keys
@@ -229,7 +229,7 @@ class OnePassModel:
                 rows[torch.from_numpy(pack.slot_rows).long().to(soft.device)] = soft
             device = self._transfer(pack, rows)
             hidden = self._hidden(device)
-            block = read_slots(hidden, weights.embedding, device.labels, device.label_slots, weights.config.softcap)
+            block = self._steps.read_slots(hidden, weights, device.labels, device.label_slots)
         scores = block.cpu().numpy()
         return _readings(reads, pack, scores[: len(pack.labels)], scores[len(pack.labels) :]), hidden
 
@@ -269,8 +269,7 @@ class OnePassModel:
         return self._read(read_block(block, sizes))
 
     def _read(self, device: DeviceBlock) -> Tensor:
-        weights = self.weights
-        return read_slots(self._hidden(device), weights.embedding, device.labels, device.label_slots, weights.config.softcap)
+        return self._steps.read_slots(self._hidden(device), self.weights, device.labels, device.label_slots)
 
     def _hidden(self, device: DeviceBlock) -> Tensor:
         """(wanted rows, hidden), after the final norm."""

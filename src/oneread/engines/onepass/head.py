@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor
 
 LOGIT_BYTES = 64 * 2**20
 """Most bytes of full-vocabulary logits that exist at once."""
+
+LEAST_WIDTH = 1024
+"""Tokens of the vocabulary that are looked at together all the same."""
 
 
 def read_slots(hidden: Tensor, embedding: Tensor, labels: Tensor, label_slots: Tensor, softcap: float) -> Tensor:
@@ -35,14 +40,25 @@ def log_sum_exp(hidden: Tensor, embedding: Tensor, softcap: float) -> Tensor:
     No logit exceeds the softcap, so the sum is taken as ``sum exp(logit - softcap)``: it cannot overflow, and its
     smallest term, exp(-2 softcap), is a normal float32 for a softcap of up to 43.
     """
-    slots, vocab = len(hidden), len(embedding)
-    if not slots:
+    if not len(hidden):
         return torch.zeros(0, device=hidden.device)
-    width = max(1024, LOGIT_BYTES // (4 * max(slots, 1)))
-    total = torch.zeros(slots, dtype=torch.float32, device=hidden.device)
-    for start in range(0, vocab, width):
-        total += (cap(logits(hidden, embedding[start : start + width]), softcap) - softcap).exp().sum(-1)
+    total = torch.zeros(len(hidden), dtype=torch.float32, device=hidden.device)
+    for piece in pieces(hidden, embedding):
+        total += (cap(piece, softcap) - softcap).exp().sum(-1)
+        del piece  # before the next one is made
     return total.log() + softcap
+
+
+def piece_width(slots: int) -> int:
+    """Tokens of one of `pieces`, `LEAST_WIDTH` or more: whole lines of memory, so that a slot's logits begin with one."""
+    return max(LEAST_WIDTH, LOGIT_BYTES // (4 * slots) // 128 * 128)
+
+
+def pieces(hidden: Tensor, embedding: Tensor) -> Iterator[Tensor]:
+    """Logits of neighbouring tokens, float32 (slots, tokens), `LOGIT_BYTES` at a time."""
+    width = piece_width(len(hidden))
+    for start in range(0, len(embedding), width):
+        yield logits(hidden, embedding[start : start + width])
 
 
 def logits(hidden: Tensor, embedding: Tensor) -> Tensor:

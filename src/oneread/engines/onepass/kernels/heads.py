@@ -8,9 +8,9 @@ import triton.language as tl
 
 
 @triton.jit
-def normed(source, weight, heads: tl.constexpr, width: tl.constexpr, half: tl.constexpr, epsilon, weighed: tl.constexpr):
-    """The two halves of each of a row's heads, (width, half) each: normed, and times a weight if `weighed`."""
-    head, at = tl.arange(0, width), tl.arange(0, half)
+def normed(source, weight, first, heads: tl.constexpr, width: tl.constexpr, half: tl.constexpr, epsilon, weighed: tl.constexpr):
+    """The two halves of `width` of a row's heads from `first` on, (width, half) each: normed, times a weight if `weighed`."""
+    head, at = first + tl.arange(0, width), tl.arange(0, half)
     size: tl.constexpr = 2 * half
     known = (head < heads)[:, None]
     here = source + head[:, None] * size + at[None, :]
@@ -25,13 +25,23 @@ def normed(source, weight, heads: tl.constexpr, width: tl.constexpr, half: tl.co
 
 
 @triton.jit
-def put_heads(a, b, target, heads: tl.constexpr, width: tl.constexpr, half: tl.constexpr):
+def put_heads(a, b, target, first, heads: tl.constexpr, width: tl.constexpr, half: tl.constexpr):
     """Write both halves of each head."""
-    head, at = tl.arange(0, width), tl.arange(0, half)
+    head, at = first + tl.arange(0, width), tl.arange(0, half)
     known = (head < heads)[:, None]
     here = target + head[:, None] * (2 * half) + at[None, :]
     tl.store(here, a.to(target.dtype.element_ty), mask=known)
     tl.store(here + half, b.to(target.dtype.element_ty), mask=known)
+
+
+@triton.jit
+def turn(source, weight, target, cosine, sine, first, heads: tl.constexpr, width: tl.constexpr, half: tl.constexpr, epsilon):
+    """Norm `width` heads from `first` on and turn them. A head's two halves turn against one another."""
+    a, b = normed(source, weight, first, heads, width, half, epsilon, True)
+    # Rounded before the turn, as the reference's norm does.
+    dtype = target.dtype.element_ty
+    a, b = a.to(dtype).to(tl.float32), b.to(dtype).to(tl.float32)
+    put_heads(a * cosine - b * sine, b * cosine + a * sine, target, first, heads, width, half)
 
 
 @triton.jit(do_not_specialize=["offset", "scratch"])
@@ -55,30 +65,30 @@ def heads_kernel(
     half: tl.constexpr,
     own_values: tl.constexpr,
 ):
-    """One program a row: all its heads turn by the same angles. Heads stand in the order queries, keys, values.
+    """A row's heads, which stand in the order queries, keys, values: pair i turns by position * frequencies[i].
 
-    A head's two halves turn against one another: pair i by position * frequencies[i].
+    One program a row if `width` holds all queries; else one for each `width` queries, and one more for keys and values.
     """
-    row = tl.program_id(0).to(tl.int64)
+    row, part = tl.program_id(0).to(tl.int64), tl.program_id(1)
     at = tl.arange(0, half)
     size: tl.constexpr = 2 * half
     parts: tl.constexpr = heads + kv_heads * (2 if own_values else 1)
-    dtype = query.dtype.element_ty
+    split: tl.constexpr = width < heads
     angle = tl.load(positions + row).to(tl.float32) * tl.load(frequencies + at)
     cosine, sine = tl.cos(angle)[None, :], tl.sin(angle)[None, :]
+    source = qkv + row * parts * size
+    if split:
+        if part * width < heads:
+            turn(source, query_norm, query + row * heads * size, cosine, sine, part * width, heads, width, half, epsilon)
+            return
+    else:
+        turn(source, query_norm, query + row * heads * size, cosine, sine, 0, heads, width, half, epsilon)
     place = tl.load(rows + row).to(tl.int64)
     place += tl.where(place >= scratch, offset, 0)
     place *= kv_heads * size
-    source = qkv + row * parts * size
-    # Rounded before the turn, as the reference's norm does.
-    a, b = normed(source, query_norm, heads, width, half, epsilon, True)
-    a, b = a.to(dtype).to(tl.float32), b.to(dtype).to(tl.float32)
-    put_heads(a * cosine - b * sine, b * cosine + a * sine, query + row * heads * size, heads, width, half)
     source += heads * size
-    a, b = normed(source, key_norm, kv_heads, kv_width, half, epsilon, True)
-    a, b = a.to(dtype).to(tl.float32), b.to(dtype).to(tl.float32)
-    put_heads(a * cosine - b * sine, b * cosine + a * sine, keys + place, kv_heads, kv_width, half)
+    turn(source, key_norm, keys + place, cosine, sine, 0, kv_heads, kv_width, half, epsilon)
     if own_values:
         source += kv_heads * size
-    a, b = normed(source, key_norm, kv_heads, kv_width, half, epsilon, False)
-    put_heads(a, b, values + place, kv_heads, kv_width, half)
+    a, b = normed(source, key_norm, 0, kv_heads, kv_width, half, epsilon, False)
+    put_heads(a, b, values + place, 0, kv_heads, kv_width, half)

@@ -1,6 +1,9 @@
 """The row-wise steps between matrix products, each one kernel: norms, residual sums, gating, FP8 rounding.
 
 One program takes one row whole. Everything is computed in float32 and rounded once, on the way out.
+
+A row is held in two parts, `a` and `b`, of `width` and `rest` lanes (see `parts`): fewer lanes idle than in one part of a
+power of two, and where there are two the first needs no mask. Without a `rest`, `b` is one zero.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, misc, untyped-decorator, import-not-found, import-untyped"
@@ -12,21 +15,78 @@ import triton.language as tl
 FP8_MAX = tl.constexpr(448.0)
 
 
+def parts(columns: int) -> tuple[int, int]:
+    """Lanes of a row's two parts: the largest power of two within it, and the next one that holds what is left.
+
+    One part where two would take as many lanes.
+    """
+    whole = triton.next_power_of_2(columns)
+    if whole == columns:
+        return whole, 0
+    rest = triton.next_power_of_2(columns - whole // 2)
+    return (whole, 0) if rest == whole // 2 else (whole // 2, rest)
+
+
+@triton.jit
+def read_part(source, first: tl.constexpr, lanes: tl.constexpr, columns: tl.constexpr):
+    """A part of a row in float32."""
+    at = first + tl.arange(0, lanes)
+    values = tl.load(source + at) if first + lanes <= columns else tl.load(source + at, mask=at < columns, other=0.0)
+    return values.to(tl.float32)
+
+
+@triton.jit
+def read(source, columns: tl.constexpr, width: tl.constexpr, rest: tl.constexpr):
+    """Both parts of a row."""
+    a = read_part(source, 0, width, columns)
+    b = read_part(source, width, rest, columns) if rest else tl.zeros((1,), tl.float32)
+    return a, b
+
+
+@triton.jit
+def write_part(values, out, first: tl.constexpr, lanes: tl.constexpr, columns: tl.constexpr):
+    """Write a part of a row in the output's dtype."""
+    at = first + tl.arange(0, lanes)
+    if first + lanes <= columns:
+        tl.store(out + at, values.to(out.dtype.element_ty))
+    else:
+        tl.store(out + at, values.to(out.dtype.element_ty), mask=at < columns)
+
+
+@triton.jit
+def write(a, b, out, columns: tl.constexpr, width: tl.constexpr, rest: tl.constexpr):
+    """Write both parts of a row."""
+    write_part(a, out, 0, width, columns)
+    if rest:
+        write_part(b, out, width, rest, columns)
+
+
+@triton.jit
+def put(a, b, out, scales, row, columns: tl.constexpr, width: tl.constexpr, rest: tl.constexpr, quantised: tl.constexpr):
+    """Write a row in the output's dtype; as FP8 with the row's own scale if `quantised`."""
+    if quantised:
+        top = tl.max(tl.abs(a), 0)
+        if rest:
+            top = tl.maximum(top, tl.max(tl.abs(b), 0))
+        scale = tl.maximum(top / FP8_MAX, 1e-12)
+        tl.store(scales + row, scale)
+        a, b = a / scale, b / scale
+    write(a, b, out + row * columns, columns, width, rest)
+
+
 @triton.jit
 def rms(x, columns: tl.constexpr, epsilon):
-    """1 / root mean square of a row."""
+    """1 / root mean square of a row in one part."""
     return tl.rsqrt(tl.sum(x * x, 0) / columns + epsilon)
 
 
 @triton.jit
-def put(values, out, scales, row, at, columns: tl.constexpr, quantised: tl.constexpr):
-    """Write a row in the output's dtype; as FP8 with the row's own scale if `quantised`."""
-    inside = at < columns
-    if quantised:
-        scale = tl.maximum(tl.max(tl.abs(values), 0) / FP8_MAX, 1e-12)
-        tl.store(scales + row, scale)
-        values = values / scale
-    tl.store(out + row * columns + at, values.to(out.dtype.element_ty), mask=inside)
+def rms_of(a, b, columns: tl.constexpr, rest: tl.constexpr, epsilon):
+    """1 / root mean square of a row."""
+    total = tl.sum(a * a, 0)
+    if rest:
+        total += tl.sum(b * b, 0)
+    return tl.rsqrt(total / columns + epsilon)
 
 
 @triton.jit
@@ -38,24 +98,23 @@ def norm_kernel(
     epsilon,
     columns: tl.constexpr,
     width: tl.constexpr,
+    rest: tl.constexpr,
     quantised: tl.constexpr,
 ):
     """RMS norm of a row, times a weight."""
     row = tl.program_id(0).to(tl.int64)
-    at = tl.arange(0, width)
-    inside = at < columns
-    v = tl.load(x + row * columns + at, mask=inside, other=0.0).to(tl.float32)
-    w = tl.load(weight + at, mask=inside, other=0.0).to(tl.float32)
-    put(v * rms(v, columns, epsilon) * w, out, scales, row, at, columns, quantised)
+    a, b = read(x + row * columns, columns, width, rest)
+    wa, wb = read(weight, columns, width, rest)
+    by = rms_of(a, b, columns, rest, epsilon)
+    put(a * by * wa, b * by * wb, out, scales, row, columns, width, rest, quantised)
 
 
 @triton.jit
-def quantise_kernel(x, out, scales, columns: tl.constexpr, width: tl.constexpr):
+def quantise_kernel(x, out, scales, columns: tl.constexpr, width: tl.constexpr, rest: tl.constexpr):
     """A row as FP8 with its own scale."""
     row = tl.program_id(0).to(tl.int64)
-    at = tl.arange(0, width)
-    v = tl.load(x + row * columns + at, mask=at < columns, other=0.0).to(tl.float32)
-    put(v, out, scales, row, at, columns, True)
+    a, b = read(x + row * columns, columns, width, rest)
+    put(a, b, out, scales, row, columns, width, rest, True)
 
 
 @triton.jit
@@ -93,14 +152,12 @@ def gelu(x):
 
 
 @triton.jit
-def gated_kernel(x, out, scales, columns: tl.constexpr, width: tl.constexpr, quantised: tl.constexpr):
+def gated_kernel(x, out, scales, columns: tl.constexpr, width: tl.constexpr, rest: tl.constexpr, quantised: tl.constexpr):
     """gelu(first half) * second half of a row of 2 * columns."""
     row = tl.program_id(0).to(tl.int64)
-    at = tl.arange(0, width)
-    inside = at < columns
-    gate = tl.load(x + row * 2 * columns + at, mask=inside, other=0.0).to(tl.float32)
-    up = tl.load(x + row * 2 * columns + columns + at, mask=inside, other=0.0).to(tl.float32)
-    put(gelu(gate) * up, out, scales, row, at, columns, quantised)
+    a, b = read(x + row * 2 * columns, columns, width, rest)
+    up_a, up_b = read(x + row * 2 * columns + columns, columns, width, rest)
+    put(gelu(a) * up_a, gelu(b) * up_b, out, scales, row, columns, width, rest, quantised)
 
 
 @triton.jit
@@ -120,27 +177,31 @@ def after_attention_kernel(
     epsilon,
     columns: tl.constexpr,
     width: tl.constexpr,
+    rest: tl.constexpr,
     root: tl.constexpr,
     dense_quantised: tl.constexpr,
     experts_quantised: tl.constexpr,
 ):
     """x + norm(attended), and that sum normed for the dense MLP, for the experts and for the router."""
     row = tl.program_id(0).to(tl.int64)
-    at = tl.arange(0, width)
-    inside = at < columns
-    here = row * columns + at
-    a = tl.load(attended + here, mask=inside, other=0.0).to(tl.float32)
-    a = a * rms(a, columns, epsilon) * tl.load(attention_norm + at, mask=inside, other=0.0).to(tl.float32)
+    here = row * columns
+    a, b = read(attended + here, columns, width, rest)
+    by = rms_of(a, b, columns, rest, epsilon)
+    xa, xb = read(x + here, columns, width, rest)
+    wa, wb = read(attention_norm, columns, width, rest)
     # The sum is rounded before it is normed, as it is when it is kept.
-    v = (tl.load(x + here, mask=inside, other=0.0).to(tl.float32) + a).to(x_out.dtype.element_ty).to(tl.float32)
-    tl.store(x_out + here, v.to(x_out.dtype.element_ty), mask=inside)
-    normed = v * rms(v, columns, epsilon)
-    dense = normed * tl.load(dense_norm + at, mask=inside, other=0.0).to(tl.float32)
-    put(dense, dense_out, dense_scales, row, at, columns, dense_quantised)
-    experts = normed * tl.load(experts_norm + at, mask=inside, other=0.0).to(tl.float32)
-    put(experts, experts_out, experts_scales, row, at, columns, experts_quantised)
-    router = normed * tl.load(router_scale + at, mask=inside, other=0.0).to(tl.float32) * root
-    tl.store(router_out + here, router.to(router_out.dtype.element_ty), mask=inside)
+    a = (xa + a * by * wa).to(x_out.dtype.element_ty).to(tl.float32)
+    b = (xb + b * by * wb).to(x_out.dtype.element_ty).to(tl.float32)
+    write(a, b, x_out + here, columns, width, rest)
+    by = rms_of(a, b, columns, rest, epsilon)
+    a, b = a * by, b * by
+    # Stores hold back the loads that follow them, so all weights come before the three stores below.
+    da, db = read(dense_norm, columns, width, rest)
+    ea, eb = read(experts_norm, columns, width, rest)
+    ra, rb = read(router_scale, columns, width, rest)
+    put(a * da, b * db, dense_out, dense_scales, row, columns, width, rest, dense_quantised)
+    put(a * ea, b * eb, experts_out, experts_scales, row, columns, width, rest, experts_quantised)
+    write(a * ra * root, b * rb * root, router_out + here, columns, width, rest)
 
 
 @triton.jit
@@ -162,6 +223,7 @@ def after_experts_kernel(
     epsilon,
     columns: tl.constexpr,
     width: tl.constexpr,
+    rest: tl.constexpr,
     k: tl.constexpr,
     last: tl.constexpr,
     quantised: tl.constexpr,
@@ -172,22 +234,29 @@ def after_experts_kernel(
     and a padding row's value reaches real rows: attention multiplies it by zero.
     """
     row = tl.program_id(0).to(tl.int64)
-    at = tl.arange(0, width)
-    inside = at < columns
-    here = row * columns + at
-    mixed = tl.zeros((width,), tl.float32)
-    written = inside & (row < tl.load(count))
-    for j in tl.static_range(k):
-        mixed += tl.load(pairs + (row * k + j) * columns + at, mask=written, other=0.0).to(tl.float32)
-    mixed = mixed * rms(mixed, columns, epsilon) * tl.load(experts_norm + at, mask=inside, other=0.0).to(tl.float32)
-    d = tl.load(dense + here, mask=inside, other=0.0).to(tl.float32)
-    both = mixed + d * rms(d, columns, epsilon) * tl.load(dense_norm + at, mask=inside, other=0.0).to(tl.float32)
-    both = both * rms(both, columns, epsilon) * tl.load(output_norm + at, mask=inside, other=0.0).to(tl.float32)
+    here = row * columns
+    # All that no sum decides is asked for first, and comes while the pairs do.
+    da, db = read(dense + here, columns, width, rest)
+    xa, xb = read(x + here, columns, width, rest)
+    dwa, dwb = read(dense_norm, columns, width, rest)
+    ewa, ewb = read(experts_norm, columns, width, rest)
+    owa, owb = read(output_norm, columns, width, rest)
+    if not last:
+        fwa, fwb = read(following_norm, columns, width, rest)
     on_canvas = tl.load(canvas + row) != 0
     scalar = tl.where(on_canvas, tl.load(canvas_scalar).to(tl.float32), tl.load(prompt_scalar).to(tl.float32))
-    v = (tl.load(x + here, mask=inside, other=0.0).to(tl.float32) + both) * scalar
-    v = v.to(x_out.dtype.element_ty).to(tl.float32)
-    tl.store(x_out + here, v.to(x_out.dtype.element_ty), mask=inside)
+    a, b = tl.zeros_like(da), tl.zeros_like(db)
+    if row < tl.load(count):
+        for j in tl.static_range(k):
+            pa, pb = read(pairs + (row * k + j) * columns, columns, width, rest)
+            a += pa
+            b += pb
+    by, d_by = rms_of(a, b, columns, rest, epsilon), rms_of(da, db, columns, rest, epsilon)
+    a, b = a * by * ewa + da * d_by * dwa, b * by * ewb + db * d_by * dwb
+    by = rms_of(a, b, columns, rest, epsilon)
+    a = ((xa + a * by * owa) * scalar).to(x_out.dtype.element_ty).to(tl.float32)
+    b = ((xb + b * by * owb) * scalar).to(x_out.dtype.element_ty).to(tl.float32)
+    write(a, b, x_out + here, columns, width, rest)
     if not last:
-        w = tl.load(following_norm + at, mask=inside, other=0.0).to(tl.float32)
-        put(v * rms(v, columns, epsilon) * w, h_out, h_scales, row, at, columns, quantised)
+        by = rms_of(a, b, columns, rest, epsilon)
+        put(a * by * fwa, b * by * fwb, h_out, h_scales, row, columns, width, rest, quantised)

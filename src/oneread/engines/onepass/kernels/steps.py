@@ -12,12 +12,18 @@ from torch import Tensor
 
 from ..attention import Sight
 from ..config import Config, LayerKind, LayerShape
-from ..diffusion_gemma import Batch, Layer, Steps, inverse_frequencies
+from ..diffusion_gemma import Batch, Layer, Steps, Weights, inverse_frequencies
+from ..head import piece_width, pieces
 from ..linear import FP8, Linear
 from ..store import KeyValueStore
-from . import heads, norms, routing, sight
+from . import heads, norms, routing, sight, vocabulary
 from .experts import Products, Quantised, quantise_places, room, sort_pairs
 from .plan import Tiles
+
+SUMMED = 8192
+"""Logits of a slot that one program sums."""
+WIDE_HEADS = 4
+"""Queries of a full layer, whose heads are wide, that one program turns."""
 
 
 @dataclass(slots=True, eq=False)
@@ -90,9 +96,20 @@ class FusedSteps(Steps):
         )
         self.visits[kind] = Visits(counts, sources, views)
 
+    def embed(self, weights: Weights, batch: Batch) -> Tensor:
+        if batch.image_rows is not None or batch.soft is not None:
+            return Steps.embed(self, weights, batch)
+        rows, columns, scale = len(batch.tokens), weights.embedding.shape[1], weights.embedding_scale
+        out = torch.empty((rows, columns), dtype=weights.dtype, device=weights.device)
+        width = triton.next_power_of_2(columns)
+        vocabulary.embed_kernel[(rows,)](
+            batch.tokens, batch.canvas, weights.embedding, out, scale, self.epsilon, columns, width, num_warps=8
+        )
+        return out
+
     def norm(self, x: Tensor, weight: Tensor | None) -> Tensor:
         if weight is None:
-            # Only a canvas row's embedding is normed without a weight, once a pass.
+            # Only a canvas row's embedding is normed without a weight, beside images or on a later step.
             return Steps.norm(self, x, weight)
         return self._normed(x, weight, quantised=False)
 
@@ -126,7 +143,7 @@ class FusedSteps(Steps):
     def gated(self, x: Tensor, following: Linear) -> Any:
         columns, quantised = x.shape[-1] // 2, self._quantises(following)
         out, scales = room(x, columns, quantised)
-        norms.gated_kernel[(len(x),)](x, out, scales, columns, triton.next_power_of_2(columns), quantised, num_warps=8)
+        norms.gated_kernel[(len(x),)](x, out, scales, columns, *norms.parts(columns), quantised, num_warps=8)
         return Quantised(out, scales) if quantised else out
 
     def query_key_value(self, qkv: Tensor, layer: Layer, store: KeyValueStore, index: int, batch: Batch) -> Tensor:
@@ -134,7 +151,11 @@ class FusedSteps(Steps):
         own_values = shape.kind == "sliding"
         count = qkv.shape[-1] // shape.head_dim - shape.kv_heads * (2 if own_values else 1)
         query = torch.empty((len(qkv), count, shape.head_dim), dtype=qkv.dtype, device=qkv.device)
-        heads.heads_kernel[(len(qkv),)](
+        width, warps = triton.next_power_of_2(count), 4
+        if shape.kind == "full" and count > WIDE_HEADS:
+            width, warps = WIDE_HEADS, 2
+        programs = 1 if width >= count else triton.cdiv(count, width) + 1
+        heads.heads_kernel[(len(qkv), programs)](
             qkv,
             layer.query_norm,
             layer.key_norm,
@@ -149,11 +170,11 @@ class FusedSteps(Steps):
             self.epsilon,
             heads=count,
             kv_heads=shape.kv_heads,
-            width=triton.next_power_of_2(count),
+            width=width,
             kv_width=triton.next_power_of_2(shape.kv_heads),
             half=shape.head_dim // 2,
             own_values=own_values,
-            num_warps=4,
+            num_warps=warps,
         )
         return query
 
@@ -187,6 +208,7 @@ class FusedSteps(Steps):
 
     def after_attention(self, x: Tensor, attended: Tensor, layer: Layer) -> tuple[Tensor, Any, Any, Tensor]:
         columns = x.shape[-1]
+        width, rest = norms.parts(columns)
         dense_fp8, experts_fp8 = self._quantises(layer.gate_up), self._quantises(layer.experts_gate_up)
         x_out, router = torch.empty_like(x), torch.empty_like(x)
         dense, dense_scales = room(x, columns, dense_fp8)
@@ -206,11 +228,12 @@ class FusedSteps(Steps):
             router,
             self.epsilon,
             columns=columns,
-            width=triton.next_power_of_2(columns),
+            width=width,
+            rest=rest,
             root=columns**-0.5,
             dense_quantised=dense_fp8,
             experts_quantised=experts_fp8,
-            num_warps=8,
+            num_warps=2 if dense_fp8 or experts_fp8 else 4,
         )
         for_dense = Quantised(dense, dense_scales) if dense_fp8 else dense
         for_experts = Quantised(experts, experts_scales) if experts_fp8 else experts
@@ -248,6 +271,7 @@ class FusedSteps(Steps):
     ) -> tuple[Tensor, Any]:
         self._join("experts")
         columns = x.shape[-1]
+        width, rest = norms.parts(columns)
         quantised = following is not None and self._quantises(following.qkv)
         x_out = torch.empty_like(x)
         h, scales = room(x, columns, quantised)
@@ -268,13 +292,39 @@ class FusedSteps(Steps):
             self.count,
             self.epsilon,
             columns=columns,
-            width=triton.next_power_of_2(columns),
+            width=width,
+            rest=rest,
             k=len(mixed) // len(x),
             last=following is None,
             quantised=quantised,
-            num_warps=8,
+            num_warps=8 if quantised else 4,
         )
         return x_out, Quantised(h, scales) if quantised else h
+
+    def read_slots(self, hidden: Tensor, weights: Weights, labels: Tensor, label_slots: Tensor) -> Tensor:
+        slots, vocab, columns, softcap = len(hidden), len(weights.embedding), hidden.shape[1], weights.config.softcap
+        out = torch.empty(len(labels) + slots, dtype=torch.float32, device=hidden.device)
+        if not slots:
+            return out
+        if len(labels):
+            width = triton.next_power_of_2(columns)
+            vocabulary.labels_kernel[(len(labels),)](
+                hidden, weights.embedding, labels, label_slots, out, softcap, columns, width, num_warps=4
+            )
+        width = piece_width(slots)
+        parts = sum(triton.cdiv(min(width, vocab - start), SUMMED) for start in range(0, vocab, width))
+        sums, first = torch.empty((slots, parts), dtype=torch.float32, device=hidden.device), 0
+        for piece in pieces(hidden, weights.embedding):
+            count = triton.cdiv(piece.shape[1], SUMMED)
+            vocabulary.sums_kernel[(slots, count)](
+                piece, sums, softcap, piece.shape[1], first, parts, block=SUMMED, span=2048, num_warps=8
+            )
+            first += count
+            del piece  # before the next one is made
+        vocabulary.log_sums_kernel[(slots,)](
+            sums, out, softcap, len(labels), parts, width=triton.next_power_of_2(parts), num_warps=4
+        )
+        return out
 
     def _join(self, overlap: str) -> None:
         """Wait for the stream of its own here, if this is where this overlap ends."""
@@ -287,13 +337,12 @@ class FusedSteps(Steps):
     def _quantise(self, x: Tensor) -> Quantised:
         columns = x.shape[-1]
         out, scales = room(x, columns, True)
-        width = triton.next_power_of_2(columns)
-        norms.quantise_kernel[(len(x),)](x, out, scales, columns, width, num_warps=8)
+        norms.quantise_kernel[(len(x),)](x, out, scales, columns, *norms.parts(columns), num_warps=8)
         return Quantised(out, scales)
 
     def _normed(self, x: Tensor, weight: Tensor, quantised: bool) -> Any:
         columns = x.shape[-1]
         out, scales = room(x, columns, quantised)
-        width = triton.next_power_of_2(columns)
-        norms.norm_kernel[(len(x),)](x, weight, out, scales, self.epsilon, columns, width, quantised, num_warps=8)
+        width, rest = norms.parts(columns)
+        norms.norm_kernel[(len(x),)](x, weight, out, scales, self.epsilon, columns, width, rest, quantised, num_warps=8)
         return Quantised(out, scales) if quantised else out
