@@ -3,8 +3,8 @@
     python -m training.pipeline DATA WORK [--small]
 
 DATA is a corpus (train/, test/, SOURCES.tsv), WORK a folder for everything in between; the reader lies in WORK/reader. Needs one
-GPU for about 21 minutes, or with --small (random weights, a few steps) a CPU for half a minute. A step whose result is there is
-not repeated, and training resumes.
+GPU for about 21 minutes, or with --small (random weights, a few steps) a CPU for some three minutes. A step whose result is
+there is not repeated, and training resumes.
 """
 
 from __future__ import annotations
