@@ -13,8 +13,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
-import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -29,6 +27,7 @@ import triton
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "src"), str(Path(__file__).resolve().parent)]
 
 import onepass_variants as variants  # noqa: E402
+from onepass_timing import compile_apart, graph_us  # noqa: E402
 
 from oneread.engines.onepass.kernels import heads, norms, routing  # noqa: E402
 from oneread.engines.onepass.kernels.steps import WIDE_HEADS  # noqa: E402
@@ -194,20 +193,12 @@ def choose(rows: int) -> Case:
 def time_us(launch: Launch, sets: list[dict[str, Any]], reps: int = 5) -> float:
     """Median of one launch, in a graph of many."""
     launches = max(len(sets), 24 // len(sets) * len(sets))
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+
+    def run() -> None:
         for index in range(launches):
             launch(sets[index % len(sets)])
-    times = []
-    for index in range(reps + 1):
-        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        start.record()
-        graph.replay()
-        end.record()
-        end.synchronize()
-        if index:
-            times.append(1000 * start.elapsed_time(end) / launches)
-    return statistics.median(times)
+
+    return graph_us(run, launches, reps)
 
 
 def wrong(case: Case, got: dict[str, Any], want: dict[str, torch.Tensor]) -> str:
@@ -253,16 +244,6 @@ def cases(rows: int, forms: list[str]) -> list[tuple[str, Callable[[], Case]]]:
     return [*found, ("choose", partial(choose, rows))]
 
 
-def compile_all(script: str, arguments: list[str], processes: int) -> None:
-    """Run a script so many times side by side, each with `--compile` and its part of the kernels."""
-    begun = time.perf_counter()
-    command = [sys.executable, script, *arguments, "--compile"]
-    workers = [subprocess.Popen([*command, str(n), str(processes)]) for n in range(processes)]
-    for worker in workers:
-        worker.wait()
-    print(f"compiled in {time.perf_counter() - begun:.0f} s", flush=True)
-
-
 def compile_part(forms: list[str], part: int, parts: int) -> None:
     """Every parts-th launch, over few rows: how many is no part of a kernel."""
     made = [(case, case.make()) for case in (make() for _, make in cases(4, forms))]
@@ -286,7 +267,7 @@ def main() -> None:
         compile_part(args.forms, *args.compile)
         return
     if CUDA:
-        compile_all(__file__, ["--forms", *args.forms], args.processes)
+        compile_apart(__file__, ["--forms", *args.forms], args.processes)
         source = torch.empty(2**31, dtype=torch.uint8, device=DEVICE)
         target = torch.empty_like(source)
         us = time_us(lambda t: t["to"].copy_(t["from"]), [{"from": source, "to": target}])

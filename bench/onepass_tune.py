@@ -13,11 +13,8 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import statistics
-import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +22,8 @@ from typing import Any
 import torch
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "src"), str(Path(__file__).resolve().parent)]
+
+from onepass_timing import compile_apart, graph_us  # noqa: E402
 
 from oneread.engines.onepass.kernels.experts import Quantised, sort_pairs  # noqa: E402
 from oneread.engines.onepass.kernels.plan import ExpertTiles  # noqa: E402
@@ -166,23 +165,6 @@ class Case:
         return out[(owner >= 0) & (place < order.ends[owner.clamp(min=0)])]
 
 
-def time_us(run: Callable[[], torch.Tensor], layers: int, reps: int) -> float:
-    """Median of one layer, as a graph replays it."""
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        run()
-    times = []
-    for index in range(reps + 1):
-        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        start.record()
-        graph.replay()
-        end.record()
-        end.synchronize()
-        if index:
-            times.append(1000 * start.elapsed_time(end) / layers)
-    return statistics.median(times)
-
-
 def compile_part(form: str, blocks: list[int], part: int, parts: int) -> None:
     """Compile every parts-th shape, with few experts: sizes of stacks are no part of a kernel."""
     fp8 = form == "fp8"
@@ -212,11 +194,7 @@ def main() -> None:
         for form in args.forms:
             compile_part(form, blocks, *args.compile)
         return
-    command = [sys.executable, __file__, "--forms", *args.forms, "--rows", *map(str, args.rows), "--compile"]
-    workers = [subprocess.Popen([*command, str(n), str(args.processes)]) for n in range(args.processes)]
-    for worker in workers:
-        worker.wait()
-    print(f"compiled in {time.perf_counter() - begun:.0f} s", flush=True)
+    compile_apart(__file__, ["--forms", *args.forms, "--rows", *map(str, args.rows)], args.processes)
     chosen: dict[str, list[Any]] = {"wide": [], "fp8": []}
     measured = []
     experts = {form: stacks(form == "fp8", 3, EXPERTS) for form in args.forms}
@@ -239,7 +217,7 @@ def main() -> None:
                         if not error < 0.01:
                             print(f"  WRONG by {error:.3f}: {form} {rows} {name} {tiles}", flush=True)
                             continue
-                        found.append((time_us(lambda r=run, t=tiles: r(t), len(layers), args.reps), tiles))
+                        found.append((graph_us(lambda r=run, t=tiles: r(t), len(layers), args.reps), tiles))
                     except Exception as error:
                         print("  does not run:", name, tiles, str(error)[:80].replace("\n", " "), flush=True)
                         torch.cuda.synchronize()

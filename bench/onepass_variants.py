@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 
 from oneread.engines.onepass.kernels.heads import put_heads
-from oneread.engines.onepass.kernels.norms import FP8_MAX, gelu
+from oneread.engines.onepass.kernels.norms import gelu, put, rms_of
 
 
 @triton.jit
@@ -38,39 +38,6 @@ def both(source, a_at, b_at, columns: tl.constexpr, width: tl.constexpr, rest: t
 
 
 @triton.jit
-def root(a, b, columns: tl.constexpr, epsilon, rest: tl.constexpr):
-    total = tl.sum(a * a, 0)
-    if rest:
-        total += tl.sum(b * b, 0)
-    return tl.rsqrt(total / columns + epsilon)
-
-
-@triton.jit
-def set_part(out, at, values, columns: tl.constexpr, whole: tl.constexpr):
-    if whole:
-        tl.store(out + at, values.to(out.dtype.element_ty))
-    else:
-        tl.store(out + at, values.to(out.dtype.element_ty), mask=at < columns)
-
-
-@triton.jit
-def put_both(
-    a, b, out, scales, row, a_at, b_at, columns: tl.constexpr, width: tl.constexpr, rest: tl.constexpr, fp8: tl.constexpr
-):
-    out += row * columns
-    if fp8:
-        top = tl.max(tl.abs(a), 0)
-        if rest:
-            top = tl.maximum(top, tl.max(tl.abs(b), 0))
-        scale = tl.maximum(top / FP8_MAX, 1e-12)
-        tl.store(scales + row, scale)
-        a, b = a / scale, b / scale
-    set_part(out, a_at, a, columns, width <= columns)
-    if rest:
-        set_part(out, b_at, b, columns, width + rest <= columns)
-
-
-@triton.jit
 def gated_variant(
     x, out, scales, columns: tl.constexpr, width: tl.constexpr, rest: tl.constexpr, evict: tl.constexpr, fp8: tl.constexpr
 ):
@@ -79,7 +46,7 @@ def gated_variant(
     b_at = width + tl.arange(0, rest if rest else 1)
     gate_a, gate_b = both(x + row * 2 * columns, a_at, b_at, columns, width, rest, evict)
     up_a, up_b = both(x + row * 2 * columns + columns, a_at, b_at, columns, width, rest, evict)
-    put_both(gelu(gate_a) * up_a, gelu(gate_b) * up_b, out, scales, row, a_at, b_at, columns, width, rest, fp8)
+    put(gelu(gate_a) * up_a, gelu(gate_b) * up_b, out, scales, row, columns, width, rest, fp8)
 
 
 @triton.jit
@@ -99,22 +66,22 @@ def after_attention_variant(
         da, db = both(dense_norm, a_at, b_at, columns, width, rest, False)
         ea, eb = both(experts_norm, a_at, b_at, columns, width, rest, False)
         ra, rb = both(router_scale, a_at, b_at, columns, width, rest, False)
-    by = root(a, b, columns, epsilon, rest)
+    by = rms_of(a, b, columns, rest, epsilon)
     if not early:
         va, vb = both(x + here, a_at, b_at, columns, width, rest, evict)
         na, nb = both(attention_norm, a_at, b_at, columns, width, rest, False)
     va = (va + a * by * na).to(x_out.dtype.element_ty).to(tl.float32)
     vb = (vb + b * by * nb).to(x_out.dtype.element_ty).to(tl.float32)
-    put_both(va, vb, x_out, x_out, row, a_at, b_at, columns, width, rest, False)
-    by = root(va, vb, columns, epsilon, rest)
+    put(va, vb, x_out, x_out, row, columns, width, rest, False)
+    by = rms_of(va, vb, columns, rest, epsilon)
     va, vb = va * by, vb * by
     if not early:
         da, db = both(dense_norm, a_at, b_at, columns, width, rest, False)
         ea, eb = both(experts_norm, a_at, b_at, columns, width, rest, False)
         ra, rb = both(router_scale, a_at, b_at, columns, width, rest, False)
-    put_both(va * da, vb * db, dense_out, dense_scales, row, a_at, b_at, columns, width, rest, fp8)
-    put_both(va * ea, vb * eb, experts_out, experts_scales, row, a_at, b_at, columns, width, rest, fp8)
-    put_both(va * ra * scale, vb * rb * scale, router_out, router_out, row, a_at, b_at, columns, width, rest, False)
+    put(va * da, vb * db, dense_out, dense_scales, row, columns, width, rest, fp8)
+    put(va * ea, vb * eb, experts_out, experts_scales, row, columns, width, rest, fp8)
+    put(va * ra * scale, vb * rb * scale, router_out, router_out, row, columns, width, rest, False)
 
 
 @triton.jit
@@ -147,18 +114,18 @@ def after_experts_variant(
         ena, enb = both(experts_norm, a_at, b_at, columns, width, rest, False)
         da, db = both(dense + here, a_at, b_at, columns, width, rest, evict)
         dna, dnb = both(dense_norm, a_at, b_at, columns, width, rest, False)
-    m_by, d_by = root(ma, mb, columns, epsilon, rest), root(da, db, columns, epsilon, rest)
+    m_by, d_by = rms_of(ma, mb, columns, rest, epsilon), rms_of(da, db, columns, rest, epsilon)
     ma, mb = ma * m_by * ena + da * d_by * dna, mb * m_by * enb + db * d_by * dnb
-    by = root(ma, mb, columns, epsilon, rest)
+    by = rms_of(ma, mb, columns, rest, epsilon)
     if not early:
         ona, onb = both(output_norm, a_at, b_at, columns, width, rest, False)
         va, vb = both(x + here, a_at, b_at, columns, width, rest, evict)
         fna, fnb = both(following_norm, a_at, b_at, columns, width, rest, False)
     va = ((va + ma * by * ona) * scalar).to(x_out.dtype.element_ty).to(tl.float32)
     vb = ((vb + mb * by * onb) * scalar).to(x_out.dtype.element_ty).to(tl.float32)
-    put_both(va, vb, x_out, x_out, row, a_at, b_at, columns, width, rest, False)
-    by = root(va, vb, columns, epsilon, rest)
-    put_both(va * by * fna, vb * by * fnb, h_out, h_scales, row, a_at, b_at, columns, width, rest, fp8)
+    put(va, vb, x_out, x_out, row, columns, width, rest, False)
+    by = rms_of(va, vb, columns, rest, epsilon)
+    put(va * by * fna, vb * by * fnb, h_out, h_scales, row, columns, width, rest, fp8)
 
 
 @triton.jit
