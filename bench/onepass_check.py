@@ -3,7 +3,7 @@
 The weights are of the released layer sizes, 6 layers of them, random with steady routing (onepass_model.py). Rounding alone
 moves a result; the question is whether the kernels move it further than plain torch does with the same numbers:
 
-* bf16: plain torch in bf16, the same weights;
+* bf16: plain torch in bf16, the same weights; also where the fast path has the experts' weights in 12 bits;
 * FP8 weights, rows kept wide: plain torch in bf16 with the FP8 weights widened;
 * FP8 weights and rows: plain torch that rounds rows to FP8 where the kernels do.
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from onepass_model import TINY, config_of, steady_weights, widened
+from onepass_model import TINY, config_of, in_12_bits, steady_weights, widened
 
 from oneread.engines.base import Read, Slot
 from oneread.engines.onepass.diffusion_gemma import Steps
@@ -83,7 +83,8 @@ def check(form: Form, options: Options, device: torch.device, dtype: torch.dtype
     if options.activations == "fp8":
         plain._steps = RoundedSteps(Options())
     wide = OnePassModel(widened(weights), Options(rows=4096, kv_bytes=0))
-    fast = OnePassModel(weights, replace(options, rows=4096, kv_bytes=2**28))
+    own = in_12_bits(replace(weights, layers=[*weights.layers])) if options.expert_bits == 12 else weights
+    fast = OnePassModel(own, replace(options, rows=4096, kv_bytes=2**28))
     errors: dict[str, list[np.ndarray]] = {"fast": [], "torch": []}
     spread = 0.0
     for reads in ([small[1]], small, large):

@@ -179,12 +179,13 @@ def choose(rows: int) -> Case:
         ins |= {
             "n": torch.tensor([rows], dtype=torch.int32, device=DEVICE),
             "c": torch.zeros(rows, K, dtype=torch.int32, device=DEVICE),
+            "r": torch.zeros(rows, K, dtype=torch.int32, device=DEVICE),
         }
         return ins | {"s": torch.zeros(rows, K, device=DEVICE), "t": torch.zeros(EXPERTS, dtype=torch.int32, device=DEVICE)}
 
     def launch(warps: int) -> Launch:
         return lambda t: routing.choose_kernel[(rows,)](
-            t["l"], t["e"], t["n"], t["c"], t["s"], t["t"], EXPERTS, EXPERTS, K, num_warps=warps
+            t["l"], t["e"], t["n"], t["c"], t["s"], t["r"], t["t"], EXPERTS, EXPERTS, K, 1, 1, num_warps=warps
         )
 
     return Case(make, ["c", "s"], launch(1), {f"warps={n}": launch(n) for n in (2, 4)})

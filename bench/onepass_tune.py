@@ -114,7 +114,7 @@ def stacks(fp8: bool, layers: int, experts: int) -> list[tuple[Linear, Linear]]:
 def steps_of(rows: int, fp8: bool, experts: int) -> FusedSteps:
     options = Options(steps="triton", attention="triton", experts="triton", activations="fp8" if fp8 else "wide")
     steps = FusedSteps(options, torch.tensor([rows], dtype=torch.int32, device="cuda"))
-    steps.totals = torch.zeros(experts, dtype=torch.int32, device="cuda")
+    steps.totals = torch.zeros((1, experts), dtype=torch.int32, device="cuda")
     return steps
 
 
@@ -137,13 +137,11 @@ class Case:
             expert_scale = torch.ones(experts, device="cuda", dtype=torch.bfloat16)
 
         self.chosen, self.shares = self.steps.route(logits, Router, K)  # type: ignore[arg-type]
-        self.counts = self.steps.totals.clone()
         self.orders: dict[int, Any] = {}
 
     def order(self, block: int) -> Any:
         if block not in self.orders:
-            self.steps.totals.copy_(self.counts)
-            self.orders[block] = sort_pairs(self.chosen, self.steps.totals, block)
+            self.orders[block] = sort_pairs(self.chosen, self.steps.ranks, self.steps.totals[0], block)
         return self.orders[block]
 
     def gate_up(self, t: ExpertTiles) -> torch.Tensor:
@@ -160,9 +158,8 @@ class Case:
         """What a product must have written of its output. The first one leaves places open that no pair takes."""
         if name == "down":
             return out
-        order, place = self.order(block), torch.arange(len(out), device="cuda")
-        owner = order.owners[place // block].long()
-        return out[(owner >= 0) & (place < order.ends[owner.clamp(min=0)])]
+        place = torch.arange(len(out), device="cuda")
+        return out[place < self.order(block).limits[place // block]]
 
 
 def compile_part(form: str, blocks: list[int], part: int, parts: int) -> None:

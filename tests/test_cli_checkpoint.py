@@ -14,6 +14,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from oneread.cli.loading import placed  # noqa: E402
+
 from .readers.gemma import NAME, write_checkpoint  # noqa: E402
 from .test_cli import ONEREAD, call  # noqa: E402
 
@@ -26,6 +28,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     before = torch.get_num_threads()
     yield write_checkpoint(tmp_path_factory.mktemp("cli"))
     torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def half(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same in bfloat16."""
+    return write_checkpoint(tmp_path_factory.mktemp("half"), bfloat16=True)
 
 
 def test_a_folder_is_asked(folder: Path) -> None:
@@ -46,6 +54,61 @@ def test_doctor_checks_a_folder_before_and_after_loading(folder: Path) -> None:
     assert "labels yes, no, 10 digits, and" in told
 
 
+def test_twelve_bits_are_asked_for_by_flag_or_variable_and_what_they_rounded_is_told(
+    half: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rounded = "experts' weights in 12 bits: less than 0.01 % of them rounded, by at most 2^-22 of their row's largest"
+    doctor = ("doctor", "--port", "0", "--reader", str(half), *SMALL)
+    for bits, told in (((), False), (("--expert-bits", "16"), False), (("--expert-bits", "12"), True)):
+        got = call(*doctor, *bits)
+        assert got.exit_code == 0, got.stdout
+        assert (f"rounded {rounded}" in " ".join(got.stdout.split())) is told
+    got = call("ask", "it broke", "--noul", "Is it urgent?", "--reader", str(half), *SMALL, "--expert-bits", "12", "--json")
+    assert got.exit_code == 0, got.stderr
+    monkeypatch.setenv("ONEREAD_EXPERT_BITS", "12")
+    assert rounded in " ".join(call(*doctor).stdout.split())
+    assert rounded not in " ".join(call(*doctor, "--expert-bits", "16").stdout.split())
+    got = call("doctor", "--port", "0")
+    assert got.exit_code == 0, "as --pass-rows, it says nothing of a reader that is no checkpoint"
+    assert "rounded" not in got.stdout
+
+
+@pytest.mark.parametrize("command", ["doctor", "ask"])
+def test_twelve_bits_for_weights_that_are_not_bfloat16_are_refused_by_name(folder: Path, command: str) -> None:
+    own = {"doctor": ("--port", "0"), "ask": ("x", "--noul", "y")}[command]
+    got = call(command, *own, "--reader", str(folder), *SMALL, "--expert-bits", "12")
+    assert got.exit_code == 1
+    told = " ".join((got.stdout + got.stderr).split())
+    assert "12 bits for experts' weights need them in bfloat16" in told
+    assert "this checkpoint has F32" in told
+    assert ("Leave --expert-bits out" in told) is (command == "doctor")
+
+
+@pytest.mark.parametrize("command", ["doctor", "ask", "serve"])
+def test_another_number_of_bits_is_refused_with_those_that_are_taken(command: str) -> None:
+    got = call(command, "--expert-bits", "8")
+    assert got.exit_code == 2
+    told = " ".join(got.stderr.replace("│", " ").split())
+    assert "--expert-bits" in told
+    assert "'8' is not one of '16', '12'" in told
+
+
+def test_where_only_twelve_bits_fit_doctor_says_so(half: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from oneread.engines.onepass import load
+    from oneread.readers.checkpoint import survey
+
+    fit = survey(half, placed("cpu", 0.01, 512)).fit
+    enough = fit.needed - fit.spared
+
+    def told(free: int, *bits: str) -> str:
+        monkeypatch.setattr(load, "available_memory", lambda: free)
+        return " ".join(call("doctor", "--port", "0", "--reader", str(half), *SMALL, *bits).stdout.split())
+
+    assert "→ Take --expert-bits 12, which needs 0.0 GiB less and fits. Or take fewer --pass-rows" in told(enough)
+    assert "experts' weights in 12 bits" in told(enough, "--expert-bits", "12")
+    assert "→ Take fewer --pass-rows" in told(enough - 1)
+
+
 @pytest.mark.parametrize("command", ["doctor", "ask", "serve"])
 def test_what_does_not_fit_is_refused_with_the_arithmetic(folder: Path, command: str) -> None:
     own = {"doctor": (), "ask": ("x", "--noul", "y"), "serve": ()}[command]
@@ -58,8 +121,8 @@ def test_what_does_not_fit_is_refused_with_the_arithmetic(folder: Path, command:
     assert "loaded in" not in told
 
 
-def test_a_folder_is_served(folder: Path) -> None:
-    command = [*ONEREAD, "serve", "--port", "0", "--reader", str(folder), *SMALL]
+def test_a_folder_is_served(half: Path) -> None:
+    command = [*ONEREAD, "serve", "--port", "0", "--reader", str(half), *SMALL, "--expert-bits", "12"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -68,6 +131,7 @@ def test_a_folder_is_served(folder: Path) -> None:
             assert line or process.poll() is None, process.stderr.read() if process.stderr else ""
             lines.append(line)
         url = line.split("http", 1)[1].split("/v1", 1)[0]
+        model = httpx.get(f"http{url}/v1/models", timeout=30).json()["models"][0]
         body = {"state": "it broke", "questions": {"q": {"type": "noul", "instructions": "Is it urgent?"}}}
         reply = httpx.post(f"http{url}/v1/systemone", json=body, timeout=30).json()
         text = httpx.post(
@@ -77,6 +141,8 @@ def test_a_folder_is_served(folder: Path) -> None:
         process.terminate()
         process.communicate(timeout=30)
     assert reply["model"] == NAME
+    assert "Experts' weights in 12 bits: less than 0.01 % of them rounded" in model["description"]
+    assert "experts' weights in 12 bits: less than 0.01 % of them" in " ".join("".join(lines).replace("│", " ").split())
     assert text.json()["usage"]["completion_tokens"] <= 4
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -15,9 +17,11 @@ pytest.importorskip("transformers")
 from oneread import Decider  # noqa: E402
 from oneread.errors import EngineError, ReaderError  # noqa: E402
 from oneread.readers.checkpoint import Placement, fingerprint, name_of, survey  # noqa: E402
+from oneread.readers.reader import load_reader  # noqa: E402
 
 from ..canvas.test_labels import SPECIALS  # noqa: E402
-from .asking import ask  # noqa: E402
+from .asking import ASKED, ask  # noqa: E402
+from .asking import told as told_of  # noqa: E402
 from .gemma import NAME, PLACED, open_checkpoint, write_checkpoint  # noqa: E402
 
 
@@ -73,6 +77,25 @@ def test_the_fit_is_known_before_anything_is_loaded(folder: Path) -> None:
     assert parts["one pass"] > 0
     assert parts["image tower"] > 0
     assert str(fit).count("GiB") == 2
+
+
+def test_what_twelve_bits_rounded_is_told_of_the_reader(decider: Decider, tmp_path: Path) -> None:
+    half = write_checkpoint(tmp_path, bfloat16=True)
+    plain, placement = survey(half, PLACED), replace(PLACED, expert_bits=12)
+    assert plain.fit.needed - survey(half, placement).fit.needed == plain.fit.spared > 0
+    with Decider(load_reader(half, threads=1, placement=placement)) as packed:
+        told = packed.reader.rounding
+        assert told is not None
+        assert told.startswith("experts' weights in 12 bits: less than 0.01 % of them rounded, by at most 2^-22")
+        assert packed.reader.description.endswith(f". E{told[1:]}.")
+        got = ask(packed)
+    with Decider(load_reader(half, threads=1, placement=replace(PLACED, expert_bits=16))) as same:
+        assert same.reader.rounding is None
+        assert "bits" not in same.reader.description
+        want = ask(same)
+    for key in ASKED:
+        np.testing.assert_allclose(told_of(got, key).probabilities, told_of(want, key).probabilities, atol=0.02)
+    assert decider.reader.rounding is None
 
 
 def test_a_device_that_is_not_there_is_named(folder: Path) -> None:

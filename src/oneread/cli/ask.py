@@ -20,7 +20,7 @@ from ..serving.settings import API_KEY, api_key
 from ..serving.strict_json import parse as parse_json
 from .console import fail, out
 from .loading import loading, placed
-from .options import READER_TODO, CacheGib, Device, PassRows, ReaderPath, Threads
+from .options import READER_TODO, CacheGib, Device, ExpertBits, PassRows, ReaderPath, Threads
 from .serve_options import Calibration
 from .table import answers_table
 
@@ -62,6 +62,7 @@ def ask(
     device: Device = None,
     prefix_cache_gib: CacheGib = None,
     pass_rows: PassRows = None,
+    expert_bits: ExpertBits = None,
     calibration: Calibration = None,
 ) -> None:
     """Ask questions about a piece of evidence and print the answers.
@@ -76,7 +77,7 @@ def ask(
     else:
         body = _body(state, asked)
     if url is None:
-        reply = _decide(body, reader, threads, placed(device, prefix_cache_gib, pass_rows), calibration)
+        reply = _decide(body, reader, threads, placed(device, prefix_cache_gib, pass_rows, expert_bits), calibration)
     elif calibration is not None:
         fail("A running server answers under its own calibration.", "Leave --calibration out, or --url.", 2)
     else:

@@ -22,7 +22,7 @@ from ..version import __version__
 from .console import err, out
 from .listen import CannotListen, listen
 from .loading import placed
-from .options import DEFAULT_HOST, DEFAULT_PORT, CacheGib, Device, Host, PassRows, Port, ReaderPath, Threads
+from .options import DEFAULT_HOST, DEFAULT_PORT, CacheGib, Device, ExpertBits, Host, PassRows, Port, ReaderPath, Threads
 
 if TYPE_CHECKING:
     from ..readers.checkpoint import Placement, Survey
@@ -48,6 +48,7 @@ def doctor(
     device: Device = None,
     prefix_cache_gib: CacheGib = None,
     pass_rows: PassRows = None,
+    expert_bits: ExpertBits = None,
 ) -> None:
     """Check that this machine can serve: Python, memory, packages, the reader's files, a timed read, the port.
 
@@ -59,7 +60,7 @@ def doctor(
         _python,
         _machine,
         _packages,
-        lambda: _reader(reader, threads, placed(device, prefix_cache_gib, pass_rows)),
+        lambda: _reader(reader, threads, placed(device, prefix_cache_gib, pass_rows, expert_bits)),
         lambda: _port(host, port),
     ]
     findings: list[Finding] = []
@@ -140,17 +141,19 @@ def _reader(path: Path | None, threads: int | None, placement: Placement) -> Ite
         yield Finding("reader", str(error).partition(":")[0], f"Install it with:{str(error).partition(':')[2]}")
         return
     except OnereadError as error:
-        todo = (
-            "Get its files again."
-            if path is not None
-            else "Install oneread again: python -m pip install --force-reinstall oneread"
-        )
+        todo = "Get its files again."
+        if path is None:
+            todo = "Install oneread again: python -m pip install --force-reinstall oneread"
+        elif placement.expert_bits == 12:
+            todo = "Leave --expert-bits out, or get its files again."
         yield Finding("reader", str(error), todo)
         return
     loaded = time.perf_counter()
     with decider:
         name = decider.reader.name
         yield Finding("reader", f"{name}, {checked}, loaded in {loaded - start:.2f} s")
+        if decider.reader.rounding is not None:
+            yield Finding("rounded", decider.reader.rounding)
         if decider.reader.has_mass:
             most = decider.reader.canvas.row_form.max_options
             yield Finding("labels", f"yes, no, 10 digits, and {most} for options; more options are read in several rows")
@@ -180,6 +183,8 @@ def _survey(known: Survey) -> Iterator[Finding]:
     else:
         yield Finding("images", "refused: its image tower needs pip install 'oneread[vision]'")
     todo = "Take fewer --pass-rows or a smaller --prefix-cache-gib, free memory, or take a quantised checkpoint."
+    if known.fit.fits_packed:
+        todo = f"Take --expert-bits 12, which needs {known.fit.spared / 1024**3:.1f} GiB less and fits. Or t{todo[1:]}"
     yield Finding("fit", str(known.fit), None if known.fit.fits else todo)
 
 

@@ -11,6 +11,7 @@ from .console import err
 
 if TYPE_CHECKING:
     from ..readers.checkpoint import Placement
+    from .options import BitsName
 
 
 @contextmanager
@@ -25,8 +26,11 @@ def loading(reader: Path | None) -> Iterator[bool]:
         yield False
 
 
-def placed(device: str | None, cache_gib: float | None = None, rows: int | None = None) -> Placement:
+def placed(
+    device: str | None, cache_gib: float | None = None, rows: int | None = None, bits: BitsName | None = None
+) -> Placement:
     """Where a checkpoint is loaded, by the flags."""
     from ..readers.checkpoint import Placement
 
-    return Placement(device, None if cache_gib is None else round(cache_gib * 2**30), rows)
+    kv_bytes = None if cache_gib is None else round(cache_gib * 2**30)
+    return Placement(device, kv_bytes, rows, None if bits is None else 12 if bits == "12" else 16)

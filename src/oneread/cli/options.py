@@ -47,6 +47,22 @@ PassRows = Annotated[
         help="Most tokens of one pass of DiffusionGemma; left out, 16384 on CUDA and 4096 on a CPU.",
     ),
 ]
+
+
+class BitsName(StrEnum):
+    """How many bits a weight of DiffusionGemma's experts may take."""
+
+    SIXTEEN = "16"
+    TWELVE = "12"
+
+
+ExpertBits = Annotated[
+    BitsName | None,
+    typer.Option(
+        envvar="ONEREAD_EXPERT_BITS",
+        help="Bits of a weight of DiffusionGemma's experts: 12 keep bfloat16 in a quarter less memory; left out, 16.",
+    ),
+]
 Host = Annotated[str, typer.Option(envvar="ONEREAD_HOST", help="Address to listen on.")]
 Port = Annotated[int, typer.Option(envvar="ONEREAD_PORT", min=0, max=65535, help="Port to listen on; 0 takes any that is free.")]
 

@@ -34,6 +34,7 @@ from .options import (
     CacheGib,
     Device,
     Diagnostics,
+    ExpertBits,
     Formula,
     Host,
     PassRows,
@@ -59,6 +60,7 @@ def serve(
     device: Device = None,
     prefix_cache_gib: CacheGib = None,
     pass_rows: PassRows = None,
+    expert_bits: ExpertBits = None,
     calibration: o.Calibration = None,
     keys_file: o.KeysFile = None,
     insecure: o.Insecure = False,
@@ -120,7 +122,7 @@ def serve(
         api_keys=keys,
         keys_file=keys_file,
         origin_secret=origin,
-        placement=placed(device, prefix_cache_gib, pass_rows),
+        placement=placed(device, prefix_cache_gib, pass_rows, expert_bits),
         isolated=not in_process,
         pass_timeout_s=pass_seconds,
         limits=Limits(
@@ -226,6 +228,8 @@ def _announce(decider: Decider, bound: socket.socket, settings: Settings, tls: C
     host = bound.getsockname()[0]
     rows = Table.grid(padding=(0, 2))
     rows.add_row("[bold]reader[/]", escape(f"{reader.name} ({reader.release_date})"))
+    if reader.rounding is not None:
+        rows.add_row("[bold]rounded[/]", escape(reader.rounding))
     if profile is not None:
         rows.add_row("[bold]calibration[/]", escape(profile.name))
     if settings.profile is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tokenizers import Tokenizer
 
@@ -46,11 +46,13 @@ class Placement:
         device: ``"cuda"``, ``"cuda:1"``, ``"cpu"``; None takes CUDA where there is a device, else the CPU.
         kv_bytes: of the prefix cache.
         rows: most new rows of one pass.
+        expert_bits: of each weight of the experts (`engines.onepass.options.Options`).
     """
 
     device: str | None = None
     kv_bytes: int | None = None
     rows: int | None = None
+    expert_bits: Literal[16, 12] | None = None
 
 
 def is_checkpoint(directory: Path) -> bool:
@@ -67,7 +69,7 @@ def load_checkpoint(
 
     Args:
         threads: of torch, on a CPU; None for `engines.embedded.default_threads`.
-        progress: whether to draw bars on the terminal.
+        progress: whether to draw bars on the terminal, and say what was rounded.
 
     Raises:
         ReaderError: a file or tensor is missing or damaged, the tokenizer lacks a token that is needed or does not belong to
@@ -84,7 +86,7 @@ def load_checkpoint(
 
     import torch
 
-    from ..engines.onepass.load import load_onepass
+    from ..engines.onepass.load import load_onepass, rounding
     from ..engines.onepass.writer import OnePassWriter
 
     where, options = _placed(directory, placement)
@@ -100,6 +102,8 @@ def load_checkpoint(
     does = "typed questions, text and images" if images else "typed questions and text"
     if slow := _slow(where):
         does += f". Slow, on plain torch: {slow}"
+    if rounded := rounding(model.weights):
+        does += f". {rounded.capitalize()}"
     return Reader(
         name=name_of(directory),
         description=f"DiffusionGemma, read in one pass: {does}.",
@@ -112,6 +116,7 @@ def load_checkpoint(
         writer=OnePassWriter(model),
         script=script,
         eyes=model.vision,
+        rounding=rounded,
     )
 
 
@@ -210,7 +215,7 @@ def _placed(directory: Path, placement: Placement | None) -> tuple[str, Options]
         raise ReaderError("no CUDA device was found; device cpu runs without one")
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise ReaderError(f"there is no {where}; the last is cuda:{torch.cuda.device_count() - 1}")
-    return where, default_options(directory, where, wanted.rows, wanted.kv_bytes)
+    return where, default_options(directory, where, wanted.rows, wanted.kv_bytes, wanted.expert_bits or 16)
 
 
 def _tokenizer(directory: Path, config: Config) -> Tokenizer:

@@ -41,6 +41,7 @@ class Reader:
         temperatures: raw scores are divided by these before the softmax, by question type and number of options.
         writer, script: what writes text and how its prompts look; None for a reader that only reads.
         eyes: what prepares images; None for a reader of text.
+        rounding: what of its weights was rounded while they were loaded, in words; None where they are as its files have them.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Reader:
     writer: Writer | None = None
     script: Script | None = None
     eyes: Eyes | None = None
+    rounding: str | None = None
 
     @property
     def takes_images(self) -> bool:

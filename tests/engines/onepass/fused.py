@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -36,8 +37,15 @@ def fused_steps(
     tiles = ExpertTiles(block, gated, depth=32, wide=64, down_depth=32, stages=2, **layout)  # type: ignore[arg-type]
     steps.tiles.wide = steps.tiles.fp8 = ((float("inf"), tiles),)
     steps.count = torch.tensor([count], dtype=torch.int32, device=DEVICE)
-    steps.totals = torch.zeros(EXPERTS, dtype=torch.int32, device=DEVICE)
+    begin_pass(steps)
     return steps
+
+
+def begin_pass(steps: Any, layers: int = 2) -> None:
+    """Begin a pass of so many layers that only route and multiply experts."""
+    config = SimpleNamespace(epsilon=1e-6, ropes={}, layers=(None,) * layers, experts=EXPERTS)
+    row = torch.zeros(1, dtype=torch.int32, device=DEVICE)
+    steps.begin(config, SimpleNamespace(tokens=row, key_rows=row))
 
 
 def few_tiles() -> Any:

@@ -18,7 +18,7 @@ from oneread.engines.base import Read
 from oneread.engines.onepass.config import read_config
 from oneread.engines.onepass.engine import OnePassModel
 from oneread.engines.onepass.experts import gated
-from oneread.engines.onepass.graphs import CLASSES, MOST_PAST, Repeats, blank, bucket
+from oneread.engines.onepass.graphs import CLASSES, FEW_ROWS, MOST_PAST, Repeats, blank, bucket
 from oneread.engines.onepass.linear import FP8, quantise_rows
 from oneread.engines.onepass.options import Options
 from oneread.engines.onepass.packing import pack_reads
@@ -96,7 +96,15 @@ def test_a_bucket_holds_its_pass(open_engine: Open) -> None:
 def test_sizes_are_captured_when_they_come_again() -> None:
     repeats = Repeats(most=2)
     first, second, third = (Sizes(rows, 0, *CLASSES[1]) for rows in (64, 128, 192))
-    assert [repeats.again(s) for s in (first, second, first, third, first, second)] == [False, False, True, False, True, False]
+    met = (first, second, first, third, first, second)
+    assert [repeats.enough(s) for s in met] == [False, False, True, False, True, False]
+
+
+def test_large_sizes_are_captured_when_they_have_come_more_often() -> None:
+    repeats, (small, large) = Repeats(), (Sizes(rows, 0, *CLASSES[1]) for rows in (FEW_ROWS, FEW_ROWS + 128))
+    assert [(repeats.enough(small), repeats.enough(large)) for _ in range(5)] == [
+        (False, False), (True, False), (True, False), (True, True), (True, True)
+    ]  # fmt: skip
 
 
 def test_only_sizes_that_graphs_take_are_captured_at_start(open_engine: Open) -> None:
@@ -184,8 +192,8 @@ def test_experts_of_either_kind_wait_for_the_dense_mlp(
     steps, layer, waits = engine._steps, engine.weights.layers[0], []
     monkeypatch.setattr(type(steps), "_join", lambda self, overlap: waits.append(overlap))
     steps.options = replace(steps.options, experts=experts)
-    steps.totals, steps.count = torch.zeros(8, dtype=torch.int32, device=DEVICE), torch.tensor([5], device=DEVICE)  # type: ignore[attr-defined]
-    chosen, shares = steps.route(torch.randn(5, 64, device=DEVICE), layer, 4)
+    steps.totals, steps.count = torch.zeros(1, 8, dtype=torch.int32, device=DEVICE), torch.tensor([5], device=DEVICE)  # type: ignore[attr-defined]
+    chosen, shares = steps.route(torch.randn(5, 8, device=DEVICE), layer, 4)
     steps.experts(torch.randn(5, 64, device=DEVICE), chosen, shares, layer.experts_gate_up, layer.experts_down)
     assert waits == ["routing"]
 
@@ -209,8 +217,8 @@ def test_fp8_rows_are_multiplied_as_rounded(kernel_folder: Path, tmp_path: Path)
     assert isinstance(steps, FusedSteps)
     torch.manual_seed(0)
     x = torch.randn(37, 64, device=DEVICE)
-    steps.totals, steps.count = torch.zeros(8, dtype=torch.int32, device=DEVICE), torch.tensor([35], device=DEVICE)
-    chosen, shares = steps.route(torch.randn(37, 64, device=DEVICE), layer, 4)
+    steps.totals, steps.count = torch.zeros(1, 8, dtype=torch.int32, device=DEVICE), torch.tensor([35], device=DEVICE)
+    chosen, shares = steps.route(torch.randn(37, 8, device=DEVICE), layer, 4)
     assert (chosen[35:] == -1).all(), "padding chooses nobody"
     rounded = Quantised(*quantise_rows(x))
     got = steps.experts(rounded, chosen, shares, layer.experts_gate_up, layer.experts_down).float().view(37, 4, 64)

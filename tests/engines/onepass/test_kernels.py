@@ -21,7 +21,7 @@ from oneread.engines.onepass.packing import pack_reads
 from oneread.engines.onepass.transfer import Sizes, read_block, write_block
 
 from . import tiny
-from .fused import CUDA, DEVICE, EXPERTS, HIDDEN, K, engines, few_tiles, fused_steps, needs_triton
+from .fused import CUDA, DEVICE, EXPERTS, HIDDEN, K, begin_pass, engines, few_tiles, fused_steps, needs_triton
 from .guarded import guarded_memory
 
 pytestmark = needs_triton
@@ -65,7 +65,7 @@ def test_experts_give_what_one_after_another_gives(case: str, rows: int, real: i
     layer: Any = Router(torch.rand(EXPERTS, device=DEVICE) + 0.5)
     steps = fused_steps(real)
     with guarded_memory():
-        for _ in range(2):  # the second finds the totals as the first left them
+        for _ in range(2):  # two layers of a pass
             chosen, shares = steps.route(logits, layer, K)
             out = steps.experts(x, chosen, shares, gate_up, down).view(rows, K, HIDDEN)
     want_chosen, want_shares = Steps().route(logits, layer, K)
@@ -75,7 +75,83 @@ def test_experts_give_what_one_after_another_gives(case: str, rows: int, real: i
         torch.testing.assert_close(out[:real].sum(1), want[:real], atol=2e-4, rtol=1e-4)
     assert (chosen[real:] == -1).all()
     assert (shares[real:] == 0).all()
-    assert (steps.totals == 0).all()
+    assert (steps.totals.sum(1) == real * K).all()
+
+
+def agree_with_choices(order: Any, chosen: torch.Tensor, block: int) -> None:
+    """Every pair stands once, in its expert's run; runs take blocks of their own, in the experts' order."""
+    owners, limits, start = [], [], 0
+    for expert in range(EXPERTS):
+        pairs = (chosen.flatten() == expert).nonzero()[:, 0]
+        blocks = -(-len(pairs) // block)
+        owners += [expert] * blocks
+        limits += [start + len(pairs)] * blocks
+        assert torch.equal(order.pairs[start : start + len(pairs)].sort().values.long(), pairs)
+        start += blocks * block
+    rest = len(order.owners) - len(owners)
+    assert order.owners.tolist() == owners + [-1] * rest
+    assert order.limits.tolist() == limits + [0] * rest
+    assert len(order.pairs) == len(order.owners) * block
+
+
+@pytest.mark.parametrize("case", ["spread", "crowded", "lonely", "equal"])
+@pytest.mark.parametrize(("rows", "real", "block"), [(1, 1, 16), (7, 0, 16), (37, 35, 16), (130, 130, 64), (130, 129, 128)])
+def test_every_pair_stands_once_among_those_of_its_expert(case: str, rows: int, real: int, block: int) -> None:
+    from oneread.engines.onepass.kernels.experts import sort_pairs
+
+    torch.manual_seed(rows)
+    layer: Any = Router(torch.ones(EXPERTS, device=DEVICE))
+    steps = fused_steps(real)
+    begin_pass(steps)
+    with guarded_memory():
+        for turn in range(2):
+            chosen, _ = steps.route(logits_of(case, rows), layer, K)
+            agree_with_choices(sort_pairs(chosen, steps.ranks, steps.totals[turn], block), chosen, block)
+    found = chosen[:real].flatten().long()
+    assert torch.equal(steps.totals[1].long(), found.bincount(minlength=EXPERTS))
+    for expert in found.unique():
+        ranks = steps.ranks[chosen == expert]
+        assert torch.equal(ranks.sort().values.long(), torch.arange(len(ranks), device=DEVICE)), "each rank once"
+
+
+@pytest.mark.parametrize(("rows", "block"), [(150, 1), (1200, 16), (1200, 128)])
+def test_pairs_and_blocks_of_many_programs(rows: int, block: int) -> None:
+    """Blocks of one pair make far more of them than programs that place pairs; large ones far fewer."""
+    from oneread.engines.onepass.kernels.experts import sort_pairs
+
+    torch.manual_seed(rows)
+    chosen = torch.rand(rows, EXPERTS, device=DEVICE).square().topk(K).indices.int()
+    chosen[torch.rand(rows, device=DEVICE) < 0.1] = -1
+    chosen[chosen == 5] = 6
+    ranks = torch.zeros_like(chosen)
+    for expert in range(EXPERTS):
+        mine = chosen == expert
+        ranks[mine] = torch.randperm(int(mine.sum()), device=DEVICE).int()
+    totals = chosen[chosen >= 0].long().bincount(minlength=EXPERTS).int()
+    with guarded_memory():
+        order = sort_pairs(chosen, ranks, totals, block)
+    agree_with_choices(order, chosen, block)
+
+
+def test_each_pass_counts_anew() -> None:
+    torch.manual_seed(0)
+    x, (gate_up, down) = torch.randn(9, HIDDEN, device=DEVICE), stacks()
+    layers = [torch.randn(9, EXPERTS, device=DEVICE) for _ in range(3)]
+    router: Any = Router(torch.ones(EXPERTS, device=DEVICE))
+    steps, passes = fused_steps(7), []
+    steps.totals = torch.zeros(0)
+    for _ in range(2):
+        begin_pass(steps, 3)
+        outs = []
+        for turn, logits in enumerate(layers):
+            chosen, shares = steps.route(logits, router, K)
+            assert steps.totals[turn].sum() == 7 * K, "else the products read pairs that nobody placed"
+            outs.append(steps.experts(x, chosen, shares, gate_up, down).view(9, K, HIDDEN)[:7])
+        passes.append((steps.totals.clone(), torch.stack(outs)))
+    counted = [Steps().route(logits[:7], router, K)[0].flatten().bincount(minlength=EXPERTS) for logits in layers]
+    for totals, outs in passes:
+        assert torch.equal(totals.long(), torch.stack(counted))
+        torch.testing.assert_close(outs, passes[0][1])
 
 
 BY_COPY_ENGINE = {"tma": True, "down_tma": True}
@@ -122,6 +198,24 @@ def test_the_last_pairs_join_at_every_count(rows: int) -> None:
     torch.testing.assert_close(out, experts_loop(x, chosen, shares, gate_up, down), atol=5e-4, rtol=1e-4)
 
 
+@pytest.mark.parametrize("shape", [{}, {"halve": True}, {"merge": True, "join": 16}], ids=["whole", "halved", "joined"])
+def test_what_stands_behind_an_experts_last_pair_is_not_used(shape: dict[str, Any]) -> None:
+    from oneread.engines.onepass.kernels.experts import sort_pairs
+
+    torch.manual_seed(0)
+    x, (gate_up, down) = torch.randn(35, HIDDEN, device=DEVICE), stacks()
+    layer: Any = Router(torch.ones(EXPERTS, device=DEVICE))
+    steps = fused_steps(35, 32, shape=shape)
+    tiles = steps.tiles.wide[0][1]
+    with guarded_memory():
+        chosen, shares = steps.route(logits_of("lonely", 35), layer, K)
+        order = sort_pairs(chosen, steps.ranks, steps.totals[0], tiles.block)
+        order.pairs[order.pairs < 0] = 0
+        between = steps.products.gate_up(x, order, K, gate_up, tiles)
+        out = steps.products.down(between, order, shares, down, tiles).view(35, K, HIDDEN).sum(1)
+    torch.testing.assert_close(out, experts_loop(x, chosen, shares, gate_up, down), atol=5e-4, rtol=1e-4)
+
+
 @pytest.mark.parametrize(
     "shape", [{"join": 16}, {"merge": True, "join": 8}, {"merge": True, "join": 64}, {"merge": True, "join": 24}]
 )
@@ -146,14 +240,37 @@ def test_rows_that_are_no_numbers_choose_experts_that_exist(value: float) -> Non
     assert out[fine].isfinite().all(), "one row's fault stays its own"
 
 
-def test_choices_that_no_router_makes_write_nowhere() -> None:
-    steps, (gate_up, down) = fused_steps(5), stacks()
+def impossible_choices() -> torch.Tensor:
+    """Only row 2 chooses experts that exist, the first ones."""
     chosen = torch.full((5, K), EXPERTS, dtype=torch.int32, device=DEVICE)
-    chosen[1], chosen[2] = 2**30, torch.arange(K)
-    # Ends far outside, as totals that nobody zeroed would give.
-    steps.totals.fill_(1000)
+    chosen[1], chosen[2], chosen[3] = 2**30, torch.arange(K), -(2**31)
+    return chosen
+
+
+@pytest.mark.parametrize("total", [0, 1000, 2**20, -1000])
+@pytest.mark.parametrize("rank", [0, 17, 1000, 2**30, -1, -(2**31)])
+def test_choices_that_no_router_makes_are_placed_nowhere_else(total: int, rank: int) -> None:
+    from oneread.engines.onepass.kernels.experts import sort_pairs
+
+    chosen = impossible_choices()
+    totals = torch.full((EXPERTS,), total, dtype=torch.int32, device=DEVICE)
     with guarded_memory():
-        steps.experts(torch.randn(5, HIDDEN, device=DEVICE), chosen, torch.ones(5, K, device=DEVICE), gate_up, down)
+        order = sort_pairs(chosen, torch.full_like(chosen, rank), totals, 16)
+    assert ((order.owners >= -1) & (order.owners < EXPERTS)).all()
+    assert (order.limits <= len(order.pairs)).all()
+    placed = order.pairs[order.pairs != -1].tolist()
+    assert set(placed) <= set(range(2 * K, 3 * K))
+
+
+def test_choices_that_no_router_makes_are_not_multiplied() -> None:
+    steps, (gate_up, down), chosen = fused_steps(5), stacks(), impossible_choices()
+    x, shares = torch.randn(5, HIDDEN, device=DEVICE), torch.rand(5, K, device=DEVICE)
+    steps.totals[0, :K], steps.turn, steps.ranks = 1, 1, torch.zeros_like(chosen)
+    with guarded_memory():
+        out = steps.experts(x, chosen, shares, gate_up, down).view(5, K, HIDDEN)
+    want = experts_loop(x[2:3], chosen[2:3], shares[2:3], gate_up, down)
+    torch.testing.assert_close(out[2].sum(0), want[0], atol=2e-4, rtol=1e-4)
+    assert out[[0, 1, 3, 4]].isnan().all(), "what nobody writes stays as it was"
 
 
 @pytest.mark.parametrize(
@@ -198,6 +315,23 @@ def test_a_dense_mlp_on_a_stream_of_its_own_gives_the_same(folder: Path, overlap
     for _ in range(4):
         for ours, theirs in zip(beside.forward(reads), want, strict=True):
             np.testing.assert_allclose(ours.scores, theirs.scores, atol=1e-4)
+
+
+@pytest.mark.parametrize(("cached", "beside"), [(0, True), (40, True), (200, False)])
+def test_keys_side_by_side_or_in_the_store_give_the_same(folder: Path, cached: int, beside: bool) -> None:
+    fused, plain = engines(folder)
+    rng = np.random.default_rng(cached)
+    first = tiny.random_read(rng, 200, 4)
+    fresh = tiny.random_read(rng, 50, 9)
+    both = [replace(fresh, prompt=np.concatenate([first.prompt[:cached], fresh.prompt])), tiny.random_read(rng, 3, 2)]
+    for reads in ([first], both, [replace(both[0], canvas=both[0].canvas[:5], slots=both[0].slots[:1])]):
+        want = plain.forward(reads)
+        for ours, theirs in zip(fused.forward(reads), want, strict=True):
+            np.testing.assert_allclose(ours.scores, theirs.scores, atol=1e-4)
+            assert ours.tokens_reused == theirs.tokens_reused
+        if reads is both:
+            assert fused._steps.beside == beside  # type: ignore[attr-defined]
+            assert bool(want[0].tokens_reused) == bool(cached)
 
 
 def test_an_engine_that_is_closed_holds_no_weights(folder: Path) -> None:

@@ -51,6 +51,18 @@ def test_the_released_config_has_the_published_number_of_parameters() -> None:
     assert REAL.kv_row_bytes(2) == 225_280
 
 
+def test_twelve_bits_take_three_quarters_and_a_scale_for_each_output() -> None:
+    def sizes(bits: int) -> tuple[int, int]:
+        """Bytes of the experts and of the whole text model."""
+        skeleton = Skeleton(REAL, lambda _: "plain", torch.bfloat16, torch.device("meta"), expert_bits=bits)
+        experts = sum(layer.experts_gate_up.nbytes + layer.experts_down.nbytes for layer in skeleton.weights().layers)
+        return experts, experts + sum(part.nbytes for name, part in skeleton.parts.items() if ".experts." not in name)
+
+    weights, outputs = 30 * 128 * 3 * 2816 * 704, 30 * 128 * (2 * 704 + 2816)
+    assert sizes(16) == (2 * weights, 50_501_973_624)
+    assert sizes(12) == (weights * 3 // 2 + 4 * outputs, 39_147_861_624)
+
+
 def test_fp8_and_nvfp4_take_the_published_share() -> None:
     def gigabytes(form: Any) -> float:
         skeleton = Skeleton(REAL, form, torch.bfloat16, torch.device("meta"), fused_experts=False)

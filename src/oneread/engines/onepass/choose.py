@@ -21,7 +21,7 @@ def steps_for(options: Options, weights: Weights) -> Steps:
     if options.experts == "grouped" and form != weights.dtype:
         raise ValueError("experts='grouped' takes weights that are not quantised")
     if options.experts == "triton" and form == torch.uint8:
-        raise ValueError("experts='triton' takes plain and FP8 weights; NVFP4 needs experts='loop'")
+        raise ValueError("experts='triton' takes plain, 12-bit and FP8 weights; NVFP4 needs experts='loop'")
     if options.activations == "fp8" and form != FP8:
         raise ValueError("activations='fp8' needs FP8 weights")
     if options.steps == "torch":

@@ -74,13 +74,15 @@ class SelfConditioning:
 
 @dataclass(slots=True, eq=False)
 class Weights:
-    """The whole text model. `embedding` is (vocab, hidden) and also the output matrix."""
+    """The whole text model. `embedding` is (vocab, hidden) and also the output matrix. `rounded`: weights of experts that 12 bits
+    hold only nearly (packed.py)."""
 
     config: Config
     embedding: Tensor
     layers: list[Layer]
     norm: Tensor
     self_conditioning: SelfConditioning
+    rounded: int = 0
 
     @property
     def embedding_scale(self) -> float:
@@ -142,8 +144,10 @@ def forward(weights: Weights, batch: Batch, store: KeyValueStore, steps: Steps) 
             x, query, batch = steps.narrow(x, query, layer.shape.kind, batch)
         attended = steps.attention(query, layer.shape, store, index, batch)
         x, for_dense, for_experts, for_router = steps.after_attention(x, steps.linear(attended, layer.output), layer)
+        # First, as all that leads to the experts waits for it; the dense MLP may run beside what follows.
+        logits = steps.router_logits(for_router, layer)
         dense = steps.dense(for_dense, layer)
-        chosen, shares = steps.route(for_router, layer, config.experts_per_token)
+        chosen, shares = steps.route(logits, layer, config.experts_per_token)
         mixed = steps.experts(for_experts, chosen, shares, layer.experts_gate_up, layer.experts_down)
         following = weights.layers[index + 1] if index + 1 < len(weights.layers) else None
         x, h = steps.after_experts(x, dense, mixed, layer, batch, following)
@@ -253,9 +257,13 @@ class Steps:
         for_router = self.norm(x, None) * layer.router_scale * x.shape[-1] ** -0.5
         return x, self.norm(x, layer.dense_norm), self.norm(x, layer.experts_norm), for_router
 
-    def route(self, x: Tensor, layer: Layer, k: int) -> tuple[Tensor, Tensor]:
+    def router_logits(self, x: Tensor, layer: Layer) -> Tensor:
+        """(q, experts), what `route` takes."""
+        return layer.router(x)
+
+    def route(self, logits: Tensor, layer: Layer, k: int) -> tuple[Tensor, Tensor]:
         """The k experts of each row, int64 (q, k), and their shares, float32: renormalised, times each expert's scale."""
-        shares, chosen = torch.softmax(layer.router(x).float(), dim=-1).topk(k, dim=-1)
+        shares, chosen = torch.softmax(logits.float(), dim=-1).topk(k, dim=-1)
         return chosen, shares / shares.sum(-1, keepdim=True) * layer.expert_scale.float()[chosen]
 
     def experts(self, x: Rows, chosen: Tensor, shares: Tensor, gate_up: Linear, down: Linear) -> Tensor:

@@ -7,12 +7,13 @@ available, and `HOST_RESERVE` is left for everything else that runs there.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import ReaderError
 from ..base import PAGE
-from .checkpoint import list_tensors
+from .checkpoint import Entry, list_tensors
 from .config import Config
 from .kernels.plan import ATTENTION
 from .options import Options
@@ -38,11 +39,13 @@ class Fit:
         parts: what takes memory, and bytes of each.
         free: bytes the device has.
         unified: whether host and device share them.
+        spared: bytes that 12 bits for the experts' weights would take less, where those have 16 and can have 12.
     """
 
     parts: tuple[tuple[str, int], ...]
     free: int
     unified: bool
+    spared: int = 0
 
     @property
     def needed(self) -> int:
@@ -51,6 +54,11 @@ class Fit:
     @property
     def fits(self) -> bool:
         return self.needed <= self.free
+
+    @property
+    def fits_packed(self) -> bool:
+        """Whether it does not fit, and would with 12 bits for the experts' weights."""
+        return self.free < self.needed <= self.free + self.spared
 
     def __str__(self) -> str:
         terms = " + ".join(f"{name} {size / GIB:.1f}" for name, size in self.parts)
@@ -74,6 +82,9 @@ def measure_fit(folder: Path, config: Config, options: Options, free: int, unifi
     text = sum(e.nbytes for e in entries.values()) - vision
     embedding = next((e for name, e in entries.items() if name.endswith("embed_tokens.weight")), None)
     element = _WIDTHS.get(embedding.dtype, 2) if embedding is not None else 2
+    spared = _spared(entries, config)
+    if options.expert_bits == 12:
+        text, spared = text - spared, 0
     parts = [("weights", text)]
     if images:
         parts.append(("image tower", vision))
@@ -89,7 +100,15 @@ def measure_fit(folder: Path, config: Config, options: Options, free: int, unifi
     parts += [("a block of text", TEXT_COPIES * config.canvas * config.vocab * 4), ("context", CONTEXT)]
     if unified:
         parts.append(("left for the host", HOST_RESERVE))
-    return Fit(tuple(parts), free, unified)
+    return Fit(tuple(parts), free, unified, spared)
+
+
+def _spared(entries: dict[str, Entry], config: Config) -> int:
+    """Bytes that the experts of a checkpoint take less in 12 bits, with a float32 scale an output; 0 where they cannot."""
+    if config.hidden % 64 or config.expert % 64:
+        return 0
+    stacks = [e for name, e in entries.items() if name.endswith((".experts.gate_up_proj", ".experts.down_proj"))]
+    return sum(e.nbytes // 4 - math.prod(e.shape[:-1]) * 4 for e in stacks if e.dtype == "BF16")
 
 
 def workspace(config: Config, rows: int, element: int) -> int:
@@ -99,8 +118,9 @@ def workspace(config: Config, rows: int, element: int) -> int:
         2 * shape.kv_heads * shape.head_dim for kind in ("sliding", "full") if (shape := config.shape_of(kind)) is not None
     )
     experts = config.experts_per_token * (3 * config.expert + config.hidden)
-    # Residual, its norms for dense MLP, experts and router, attention's input and output, the dense MLP, the experts.
-    row = 6 * config.hidden + 2 * widest + 3 * config.dense + experts + scratch
+    # Residual, its norms for dense MLP, experts and router, attention's input and output, the dense MLP, the experts; keys and
+    # values in the store, and side by side with as many cached ones.
+    row = 6 * config.hidden + 2 * widest + 3 * config.dense + experts + 3 * scratch
     return rows * row * element + HEAD
 
 
@@ -117,4 +137,7 @@ def check_fit(fit: Fit) -> None:
         ReaderError: with the arithmetic.
     """
     if not fit.fits:
-        raise ReaderError(f"not enough memory: {fit}. A smaller prefix cache or fewer rows a pass need less")
+        todo = "A smaller prefix cache or fewer rows a pass need less"
+        if fit.fits_packed:
+            todo += f", and 12 bits for experts' weights (--expert-bits 12) {fit.spared / GIB:.1f} GiB less, which fits"
+        raise ReaderError(f"not enough memory: {fit}. {todo}")

@@ -22,12 +22,14 @@ CLASSES = ((32, 0, 0), (32, 16, 256), (128, 64, 1024), (512, 256, 8192))
 """Nodes, slots and labels of a size, small to large. The first is for prompts alone."""
 
 MOST_PAST = 16384
+FEW_ROWS = 2048
+"""Up to here the host takes about as long to launch a pass kernel by kernel as the device to compute it."""
 
 
 def bucket(pack: Pack, most_rows: int) -> Sizes | None:
     """The size a pass is padded to, or None when it is larger than any."""
     own = Sizes.of(pack)
-    step = 64 if own.rows <= 512 else 128 if own.rows <= 2048 else 256 if own.rows <= 4096 else 512
+    step = 64 if own.rows <= 512 else 128
     rows = -(-own.rows // step) * step
     past = 0 if not own.past else max(64, 1 << (own.past - 1).bit_length())
     if rows > most_rows or past > MOST_PAST:
@@ -49,7 +51,7 @@ def blank() -> Pack:
 
 
 class Repeats:
-    """Which sizes come again: capturing costs more than a pass, so a size is captured when it is met for the second time.
+    """Which sizes come again: capturing costs more than a pass, so a size is captured once it has come a few times.
 
     Args:
         most: sizes that are remembered, those met last.
@@ -57,16 +59,16 @@ class Repeats:
 
     def __init__(self, most: int = 4 * MOST_GRAPHS) -> None:
         self._most = most
-        self._met: OrderedDict[Sizes, None] = OrderedDict()
+        self._met: OrderedDict[Sizes, int] = OrderedDict()
 
-    def again(self, sizes: Sizes) -> bool:
-        """Whether these sizes were met before; from now on they were."""
-        before = sizes in self._met
-        self._met[sizes] = None
-        self._met.move_to_end(sizes)
+    def enough(self, sizes: Sizes) -> bool:
+        """Meet these sizes, and say whether that was for the second time; for the fourth, where launching costs less of a pass
+        and sizes are many."""
+        times = self._met.pop(sizes, 0) + 1
+        self._met[sizes] = times
         if len(self._met) > self._most:
             self._met.popitem(last=False)
-        return before
+        return times >= (2 if sizes.rows <= FEW_ROWS else 4)
 
 
 @dataclass(slots=True, eq=False)
@@ -93,7 +95,8 @@ class Graphs:
         self._host = torch.empty(words, dtype=torch.int32, pin_memory=True)
         self._result = torch.empty(sum(CLASSES[-1][1:]), dtype=torch.float32, pin_memory=True)
         # One for all: each stream that multiplies matrices gets a workspace of its own, and a graph must find its one again.
-        self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+        # Before the dense MLP's, so that this one takes what the experts and their routing leave idle.
+        self._stream = torch.cuda.Stream(device, priority=-1)  # type: ignore[no-untyped-call]
         self._done = torch.cuda.Event()  # type: ignore[no-untyped-call]
 
     def warm(self, rows: Iterable[int], progress: bool) -> None:
@@ -101,17 +104,17 @@ class Graphs:
         sizes = list(rows)
         for done, count in enumerate(track(sizes, "Warming up", disable=not progress)):
             tell("warming up", done, len(sizes))
-            self._captured(Sizes(count, 0, *CLASSES[1]))
+            self._captured(Sizes(count, 0, *CLASSES[1]), blank())
 
     def run(self, pack: Pack) -> np.ndarray | None:
         """A pass's label scores and log-sum-exps, float32 (labels + slots,).
 
-        None when it is too large for a graph, or of sizes that are met for the first time.
+        None when it is too large for a graph, or of sizes that have not come often enough.
         """
         sizes = bucket(pack, self._most_rows)
-        if sizes is None or (sizes not in self._kept and not self._repeats.again(sizes)):
+        if sizes is None or (sizes not in self._kept and not self._repeats.enough(sizes)):
             return None
-        captured = self._captured(sizes)
+        captured = self._captured(sizes, pack)
         write_block(pack, sizes, self._trash, self._host.numpy())
         captured.block.copy_(self._host[: sizes.words], non_blocking=True)
         captured.graph.replay()
@@ -122,13 +125,14 @@ class Graphs:
         out = self._result[:count].numpy()
         return np.concatenate([out[: len(pack.labels)], out[sizes.labels : sizes.labels + len(pack.slot_rows)]])
 
-    def _captured(self, sizes: Sizes) -> _Captured:
+    def _captured(self, sizes: Sizes, pack: Pack) -> _Captured:
+        """The graph of a size; made with this pack, if there is none yet."""
         found = self._kept.get(sizes)
         if found is not None:
             self._kept.move_to_end(sizes)
             return found
         host = np.empty(sizes.words, np.int32)
-        write_block(blank(), sizes, self._trash, host)
+        write_block(pack, sizes, self._trash, host)
         block = torch.from_numpy(host).to(self._device)
         # The first run compiles kernels and allocates what lives on; only the second is captured.
         stream = self._stream

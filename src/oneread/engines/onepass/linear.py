@@ -1,4 +1,4 @@
-"""Matrix weights in the forms that checkpoints come in: plain, FP8 and NVFP4. One matrix, or a stack of experts."""
+"""Matrix weights: in the forms that checkpoints come in, plain, FP8 and NVFP4, and in 12 bits. One matrix, or many experts'."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+
+from . import packed
 
 FP8 = torch.float8_e4m3fn
 NVFP4_GROUP = 16
@@ -23,16 +25,19 @@ class Linear:
     * a float dtype: W as it is, `scale` and `scale_2` None;
     * float8_e4m3fn: W = weight * scale, with one float32 scale per output, shape (..., out);
     * uint8: NVFP4. Each byte holds two e2m1 numbers, the even input in its low half, so the weight is (..., out, in / 2);
-      W = e2m1 * scale * scale_2 with float8_e4m3fn scales (..., out, in / 16) and float32 scale_2 (..., out).
+      W = e2m1 * scale * scale_2 with float8_e4m3fn scales (..., out, in / 16) and float32 scale_2 (..., out);
+    * int16: bf16 in 12 bits (packed.py). The weight is its `low`, (..., out / 2, in), beside `high` (..., out / 2, in / 2) and
+      one float32 scale per output.
     """
 
     weight: Tensor
     scale: Tensor | None = None
     scale_2: Tensor | None = None
+    high: Tensor | None = None
 
     @property
     def outputs(self) -> int:
-        return self.weight.shape[-2]
+        return self.weight.shape[-2] * (2 if self.high is not None else 1)
 
     @property
     def inputs(self) -> int:
@@ -41,17 +46,19 @@ class Linear:
     @property
     def nbytes(self) -> int:
         """Bytes on the device, scales included."""
-        return sum(t.nbytes for t in (self.weight, self.scale, self.scale_2) if t is not None)
+        return sum(t.nbytes for t in (self.weight, self.scale, self.scale_2, self.high) if t is not None)
 
     def __getitem__(self, expert: int) -> Linear:
         """One matrix of a stack, without a copy."""
-        parts = (self.weight, self.scale, self.scale_2)
+        parts = (self.weight, self.scale, self.scale_2, self.high)
         return Linear(*(None if t is None else t[expert] for t in parts))  # type: ignore[arg-type]
 
     def dequantised(self, dtype: torch.dtype) -> Tensor:
         """W in a float dtype; the weight itself when it already is."""
         if self.scale is None:
             return self.weight.to(dtype)
+        if self.high is not None:
+            return packed.unpack(self.weight, self.high, self.scale, dtype)
         if self.scale_2 is None:
             return (self.weight.float() * self.scale[..., None]).to(dtype)
         table = torch.tensor(_E2M1, device=self.weight.device)

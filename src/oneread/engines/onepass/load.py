@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
+import rich
 import torch
 
 from ...errors import ReaderError
 from .config import read_config
+from .diffusion_gemma import Weights
 from .engine import OnePassModel
 from .fit import Fit, check_fit, measure_fit
 from .options import Options
+from .packed import ROUNDED_BY
 from .sampler import read_sampler
 from .vision import load_vision
 from .weights import expert_form, load_weights
@@ -35,10 +39,11 @@ def load_onepass(
         options: None takes the defaults for the device.
         dtype: of everything that is not quantised; None keeps the checkpoint's own.
         images: whether to load the image tower (extra ``vision``).
-        progress: whether to draw bars on the terminal.
+        progress: whether to draw bars on the terminal, and say what was rounded.
 
     Raises:
-        ReaderError: the checkpoint is damaged, is not DiffusionGemma, or does not fit the device; with the arithmetic.
+        ReaderError: the checkpoint is damaged, is not DiffusionGemma, cannot be kept as the options say, or does not fit the
+            device; with the arithmetic.
         MissingExtra: images are asked for without the extra ``vision``.
     """
     where = torch.device(device)
@@ -48,14 +53,31 @@ def load_onepass(
         options = default_options(folder, device)
     config = read_config(folder)
     check_fit(fit_on(folder, where, options, images))
-    weights = load_weights(folder, config, where, dtype, progress)
+    weights = load_weights(folder, config, where, dtype, progress, options.expert_bits)
+    if progress and (told := rounding(weights)) is not None:
+        rich.get_console().print(told, markup=False, highlight=False, soft_wrap=True)
     vision = load_vision(folder, config, where, weights.dtype) if images else None
     model = OnePassModel(weights, options, vision, read_sampler(folder))
     model.warm_up(progress)
     return model
 
 
-def default_options(folder: Path, device: str, rows: int | None = None, kv_bytes: int | None = None) -> Options:
+def rounding(weights: Weights) -> str | None:
+    """What was rounded of experts' weights in 12 bits, in words; None where they are as they came."""
+    experts = [stack for layer in weights.layers for stack in (layer.experts_gate_up, layer.experts_down)]
+    stacks = [stack for stack in experts if stack.high is not None]
+    if not stacks:
+        return None
+    # `low` holds two outputs in a number.
+    share = 100 * weights.rounded / sum(2 * stack.weight.numel() for stack in stacks)
+    part = "none" if not weights.rounded else "less than 0.01 %" if share < 0.01 else f"{share:.2f} %"
+    most = f", by at most {ROUNDED_BY} of their row's largest" if weights.rounded else ""
+    return f"experts' weights in 12 bits: {part} of them rounded{most}"
+
+
+def default_options(
+    folder: Path, device: str, rows: int | None = None, kv_bytes: int | None = None, expert_bits: Literal[16, 12] = 16
+) -> Options:
     """The options for a checkpoint on a device, with the rows of a pass and the bytes of the prefix cache where given.
 
     Plain torch where the device cannot run the fused kernels (`lacking`).
@@ -63,7 +85,8 @@ def default_options(folder: Path, device: str, rows: int | None = None, kv_bytes
     where = torch.device(device)
     fast = where.type == "cuda" and lacking(where) is None
     chosen = Options.for_cuda(expert_form(folder)) if fast else Options()
-    return replace(chosen, rows=chosen.rows if rows is None else rows, kv_bytes=chosen.kv_bytes if kv_bytes is None else kv_bytes)
+    rows, kv_bytes = chosen.rows if rows is None else rows, chosen.kv_bytes if kv_bytes is None else kv_bytes
+    return replace(chosen, rows=rows, kv_bytes=kv_bytes, expert_bits=expert_bits)
 
 
 def lacking(device: torch.device) -> str | None:

@@ -11,7 +11,9 @@ import torch
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 from torch import Tensor
 
+from ...errors import ReaderError
 from ..startup import tell
+from . import packed
 from .checkpoint import Entry, list_tensors, read_tensors, refuse
 from .config import Config
 from .diffusion_gemma import Layer, SelfConditioning, Weights
@@ -35,9 +37,11 @@ class Skeleton:
         form: the form of a matrix by its module name, e.g. ``"model.decoder.layers.0.mlp.gate_proj"``.
         dtype: of everything that is not quantised.
         fused_experts: whether a layer's experts are one tensor in the file, or one module each.
+        expert_bits: see `Options`; 12 with fused experts only.
 
     Attributes:
         parts: by tensor name, the part of a weight that it fills. Scales may be a single number in the file.
+        stacks: by tensor name, the experts that are packed into 12 bits as they come; their part has a shape and no memory.
     """
 
     config: Config
@@ -45,7 +49,9 @@ class Skeleton:
     dtype: torch.dtype
     device: torch.device
     fused_experts: bool = True
+    expert_bits: int = 16
     parts: dict[str, Tensor] = field(default_factory=dict)
+    stacks: dict[str, Linear] = field(default_factory=dict)
 
     def weights(self) -> Weights:
         """Allocate everything."""
@@ -96,8 +102,9 @@ class Skeleton:
     def _experts(self, at: str) -> tuple[Linear, Linear]:
         count, inner, hidden = self.config.experts, self.config.expert, self.config.hidden
         if self.fused_experts:
-            gate_up = self._part(f"{at}.gate_up_proj", count, 2 * inner, hidden)
-            return Linear(gate_up), Linear(self._part(f"{at}.down_proj", count, hidden, inner))
+            return self._stack(f"{at}.gate_up_proj", count, 2 * inner, hidden), self._stack(
+                f"{at}.down_proj", count, hidden, inner
+            )
         gate_up_stack = self._empty(self.form(f"{at}.0.gate_proj"), (count, 2 * inner), hidden)
         down_stack = self._empty(self.form(f"{at}.0.down_proj"), (count, hidden), inner)
         for expert in range(count):
@@ -105,6 +112,19 @@ class Skeleton:
             self._register(names, gate_up_stack[expert])
             self._register([(f"{at}.{expert}.down_proj", hidden)], down_stack[expert])
         return gate_up_stack, down_stack
+
+    def _stack(self, name: str, count: int, outputs: int, inputs: int) -> Linear:
+        """All experts' matrix of one tensor."""
+        if self.expert_bits == 16:
+            return Linear(self._part(name, count, outputs, inputs))
+        self.parts[name] = torch.empty(count, outputs, inputs, dtype=self.dtype, device="meta")
+
+        def empty(*shape: int, dtype: torch.dtype = torch.int16) -> Tensor:
+            return torch.empty(count, *shape, dtype=dtype, device=self.device)
+
+        low, high = empty(outputs // 2, inputs), empty(outputs // 2, inputs // 2)
+        self.stacks[name] = Linear(low, empty(outputs, dtype=torch.float32), high=high)
+        return self.stacks[name]
 
     def _matrix(self, modules: list[tuple[str, int]], inputs: int) -> Linear:
         """One matrix from modules whose outputs are stacked."""
@@ -141,19 +161,26 @@ class Skeleton:
 
 
 def load_weights(
-    folder: Path, config: Config, device: torch.device, dtype: torch.dtype | None = None, progress: bool = False
+    folder: Path,
+    config: Config,
+    device: torch.device,
+    dtype: torch.dtype | None = None,
+    progress: bool = False,
+    expert_bits: int = 16,
 ) -> Weights:
     """Read a checkpoint's text model onto a device.
 
     Args:
         dtype: of everything that is not quantised; None keeps the embedding's own.
         progress: whether to draw a bar on the terminal.
+        expert_bits: see `Options`.
 
     Raises:
-        ReaderError: tensors are missing, unknown, or of another shape or type than the config asks for; it names them.
+        ReaderError: tensors are missing, unknown, or of another shape or type than the config asks for; it names them. Or the
+            experts cannot be packed into 12 bits.
     """
     entries = {name: e for name, e in list_tensors(folder).items() if not VISION.match(name) and not UNUSED.search(name)}
-    skeleton = skeleton_of(entries, config, device, dtype)
+    skeleton = skeleton_of(entries, config, device, dtype, expert_bits)
     weights = skeleton.weights()
     _check(folder, entries, skeleton.parts)
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
@@ -162,14 +189,38 @@ def load_weights(
         task = bar.add_task("Reading weights", total=total)
         for name, tensor in read_tensors(entries):
             part = skeleton.parts[name]
-            part.copy_(tensor.reshape(part.shape) if tensor.numel() == part.numel() else tensor.reshape(1).expand(part.shape))
+            if name in skeleton.stacks:
+                weights.rounded += _fill(skeleton.stacks[name], tensor, name)
+            else:
+                part.copy_(tensor.reshape(part.shape) if tensor.numel() == part.numel() else tensor.reshape(1).expand(part.shape))
             bar.advance(task, entries[name].nbytes)
             tell("loading weights", round(bar.tasks[task].completed), total)
     return weights
 
 
-def skeleton_of(entries: dict[str, Entry], config: Config, device: torch.device, dtype: torch.dtype | None) -> Skeleton:
-    """The skeleton whose forms are those of a checkpoint's tensors."""
+def _fill(stack: Linear, tensor: Tensor, name: str) -> int:
+    """Pack experts one by one, so that one is held twice and not all. Returns how many weights were rounded."""
+    assert stack.scale is not None, "of each output"
+    assert stack.high is not None, "beside the low bytes"
+    rounded = 0
+    for expert, matrix in enumerate(tensor):
+        try:
+            low, high, scale, changed = packed.pack(matrix.to(stack.weight.device))
+        except ValueError as error:
+            raise ReaderError(f"{name}, expert {expert}: {error}. Load with 16 bits") from error
+        stack.weight[expert], stack.high[expert], stack.scale[expert] = low, high, scale
+        rounded += changed
+    return rounded
+
+
+def skeleton_of(
+    entries: dict[str, Entry], config: Config, device: torch.device, dtype: torch.dtype | None, expert_bits: int = 16
+) -> Skeleton:
+    """The skeleton whose forms are those of a checkpoint's tensors.
+
+    Raises:
+        ReaderError: 12 bits are asked for and the experts are not of bfloat16, a tensor for each layer, or of odd sizes.
+    """
     own = {"BF16": torch.bfloat16, "F16": torch.float16}
     embedding = entries.get(f"{DECODER}.embed_tokens.weight")
     if dtype is None:
@@ -179,13 +230,28 @@ def skeleton_of(entries: dict[str, Entry], config: Config, device: torch.device,
         entry = entries.get(f"{module}.weight")
         return FORMS.get(entry.dtype, "plain") if entry is not None else "plain"
 
-    return Skeleton(config, form, dtype, device, fused_experts=f"{DECODER}.layers.0.experts.gate_up_proj" in entries)
+    fused = entries.get(f"{DECODER}.layers.0.experts.gate_up_proj")
+    if expert_bits == 12:
+        _check_packable(fused or entries.get(f"{DECODER}.layers.0.experts.0.down_proj.weight"), config, dtype)
+    return Skeleton(config, form, dtype, device, fused is not None, expert_bits)
 
 
 def expert_form(folder: Path) -> Form:
     """The form of a checkpoint's experts, from its headers."""
     entry = list_tensors(folder).get(f"{DECODER}.layers.0.experts.0.down_proj.weight")
     return FORMS.get(entry.dtype, "plain") if entry is not None else "plain"
+
+
+def _check_packable(experts: Entry | None, config: Config, dtype: torch.dtype) -> None:
+    """Refuse 12 bits for experts that do not come as bfloat16, a tensor for each layer, or are of odd sizes."""
+    need = "12 bits for experts' weights need"
+    if experts is None or experts.dtype != "BF16" or len(experts.shape) != 3:
+        found = "none" if experts is None else f"{experts.dtype} {list(experts.shape)}"
+        raise ReaderError(f"{need} them in bfloat16, a tensor for each layer; this checkpoint has {found}. Load them with 16")
+    if dtype != torch.bfloat16:
+        raise ReaderError(f"{need} a model that is loaded in bfloat16, not {dtype}")
+    if config.hidden % 64 or config.expert % 64:
+        raise ReaderError(f"{need} sizes of a multiple of 64, not {config.hidden} by {config.expert}. Load them with 16")
 
 
 def _check(folder: Path, entries: dict[str, Entry], parts: dict[str, Tensor]) -> None:

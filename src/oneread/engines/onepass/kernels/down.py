@@ -9,35 +9,32 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from .grouped import product, spot, taken
+from .grouped import bounds, columns, product, spot
 
 
 @triton.jit
 def put_down(
     acc,
-    x_scales,
-    weight_scales,
-    order,
-    shares,
+    pair,
+    share,
+    own,
+    scale,
     out,
-    place,
-    end,
-    expert,
+    real,
     first,
     hidden: tl.constexpr,
     wide: tl.constexpr,
     scaled: tl.constexpr,
     fp8: tl.constexpr,
 ):
-    """Write some places' outputs times their shares where their pairs belong, in `wide` columns from `first` on."""
-    real = place < end
-    pair = tl.load(order + place, mask=real, other=0)
+    """Write some places' outputs times their shares where their pairs belong, in `wide` columns from `first` on.
+
+    `own`: the scales of FP8 rows; `scale`: those of FP8 weights.
+    """
     column = first + tl.arange(0, wide)
     if scaled:
-        acc *= tl.load(weight_scales + expert * hidden + tl.minimum(column, hidden - 1))[None, :]
-    factor = tl.load(shares + pair, mask=real, other=0.0)
-    if fp8:
-        factor *= tl.load(x_scales + place)
+        acc *= scale[None, :]
+    factor = share * own if fp8 else share
     acc *= factor[:, None]
     target = out + pair.to(tl.int64)[:, None] * hidden + column[None, :]
     tl.store(target, acc.to(out.dtype.element_ty), mask=real[:, None] & (column < hidden)[None, :])
@@ -68,12 +65,26 @@ def down_part(
     swap: tl.constexpr,
     tma: tl.constexpr,
 ):
-    """`down_kernel` for `block` (and `more`) places from `start` on and `wide` columns from `first` on."""
+    """`down_kernel` for `block` (and `more`) places from `start` on and `wide` columns from `first` on.
+
+    What the product is multiplied by is on its way while it is computed.
+    """
     place = (start + tl.arange(0, block)).to(tl.int64)
     more_place = (start + block + tl.arange(0, more)).to(tl.int64) if more else place
+    real = tl.arange(0, block) < end - start
+    more_real = tl.arange(0, more) < end - start - block if more else real
+    # Behind an expert's last pair stands anything, and is not used.
+    pair = tl.load(order + place)
+    more_pair = tl.load(order + more_place) if more else pair
+    # Where rows are not FP8, weights are widened for the product, which leaves no registers for their scales.
+    scale = tl.load(weight_scales + expert * hidden + columns(first, wide, hidden)) if scaled and fp8 else 1.0
+    own = tl.load(x_scales + place) if fp8 else 1.0
+    more_own = tl.load(x_scales + more_place) if fp8 and more else own
+    share = tl.load(shares + pair, mask=real, other=0.0)
+    more_share = tl.load(shares + more_pair, mask=more_real, other=0.0) if more else share
     deep = tl.arange(0, depth)
     if not tma:
-        there = tl.minimum(first + tl.arange(0, wide), hidden - 1)
+        there = columns(first, wide, hidden)
         x_at = x + place[:, None] * inner + deep[None, :]
         more_at = x + more_place[:, None] * inner + deep[None, :]
         w_at = weight + (expert.to(tl.int64) * hidden + there[:, None]) * inner + deep[None, :]
@@ -97,12 +108,14 @@ def down_part(
             else:
                 few = tl.load(more_at + step, mask=inside, other=0.0)
             further = product(few, w, further, fp8, True)
+    if scaled and not fp8:
+        scale = tl.load(weight_scales + expert * hidden + columns(first, wide, hidden))
     if swap:
         acc = tl.trans(acc)
-    put_down(acc, x_scales, weight_scales, order, shares, out, place, end, expert, first, hidden, wide, scaled, fp8)
+    put_down(acc, pair, share, own, scale, out, real, first, hidden, wide, scaled, fp8)
     if more:
         further = tl.trans(further)
-        put_down(further, x_scales, weight_scales, order, shares, out, more_place, end, expert, first, hidden, wide, scaled, fp8)
+        put_down(further, more_pair, more_share, more_own, scale, out, more_real, first, hidden, wide, scaled, fp8)
 
 
 @triton.jit
@@ -115,7 +128,7 @@ def down_kernel(
     weight_scales,
     order,
     owners,
-    ends,
+    limits,
     shares,
     out,
     hidden: tl.constexpr,
@@ -138,13 +151,12 @@ def down_kernel(
     tiles: tl.constexpr = (hidden + wide - 1) // wide
     half: tl.constexpr = block // 2 if halve else block
     number, tile = spot(tiles, 1)
-    expert = tl.load(owners + number)
-    if expert < 0:
-        return
     start, first = number * block, tile * wide
-    end = tl.load(ends + expert)
+    expert, end, before = bounds(owners, limits, number, join)
     left = end - start
-    if join > 0 and taken(owners, number, expert, left, join):
+    if (expert < 0) | (left <= 0):
+        return
+    if join > 0 and (left <= join) & (before == expert):
         return
     # fmt: off
     if join > 0 and (left > block) & (left <= block + join):

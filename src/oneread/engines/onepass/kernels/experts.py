@@ -12,10 +12,15 @@ from torch import Tensor
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from ..linear import FP8, Linear
+from ..packed import span_of
 from . import norms, routing
 from .down import down_kernel
 from .gate_up import gate_up_kernel
+from .packed import packed_down_kernel, packed_gate_up_kernel
 from .plan import ExpertTiles
+
+PLACED, NAMED = 128, 8
+"""Pairs that one program sorts, and blocks that it names."""
 
 
 @dataclass(slots=True, eq=False)
@@ -37,12 +42,12 @@ class Order:
     """Pairs sorted by expert, int32; see routing.py.
 
     Attributes:
-        pairs: (blocks * block,), the pair of each place. owners: (blocks,). ends: (experts,).
+        pairs: (blocks * block,), the pair of each place. owners, limits: (blocks,).
     """
 
     pairs: Tensor
     owners: Tensor
-    ends: Tensor
+    limits: Tensor
 
 
 def described(x: Tensor, block: list[int]) -> TensorDescriptor:
@@ -50,17 +55,19 @@ def described(x: Tensor, block: list[int]) -> TensorDescriptor:
     return TensorDescriptor(x, list(x.shape), list(x.stride()), block)
 
 
-def sort_pairs(chosen: Tensor, totals: Tensor, block: int) -> Order:
-    """Pairs in blocks of one expert each, from what `route` chose (rows, k) and counted (experts,). Leaves the totals at zero."""
+def sort_pairs(chosen: Tensor, ranks: Tensor, totals: Tensor, block: int) -> Order:
+    """Pairs in blocks of one expert each, from what `route` chose and ranked (rows, k) and counted (experts,)."""
     pairs, experts, device = chosen.numel(), len(totals), chosen.device
     blocks = min(pairs, triton.cdiv(pairs, block) + experts)
     order = torch.empty(blocks * block, dtype=torch.int32, device=device)
     owners = torch.empty(blocks, dtype=torch.int32, device=device)
-    ends = torch.empty(experts, dtype=torch.int32, device=device)
+    limits = torch.empty(blocks, dtype=torch.int32, device=device)
+    programs = max(triton.cdiv(pairs, PLACED), triton.cdiv(blocks, NAMED))
     width = triton.next_power_of_2(experts)
-    routing.starts_kernel[(1,)](totals, ends, owners, blocks, experts, width, block, 64, num_warps=4)
-    routing.place_kernel[(triton.cdiv(pairs, 256),)](chosen, ends, order, pairs, len(order), experts, 256)
-    return Order(order, owners, ends)
+    routing.place_kernel[(programs,)](
+        chosen, ranks, totals, order, owners, limits, pairs, blocks, experts, width, block, PLACED, NAMED, num_warps=4
+    )
+    return Order(order, owners, limits)
 
 
 def quantise_places(x: Tensor, order: Order, block: int) -> Quantised:
@@ -71,6 +78,58 @@ def quantise_places(x: Tensor, order: Order, block: int) -> Quantised:
     return Quantised(out, scales)
 
 
+def packed_gate_up(x: Tensor, order: Order, k: int, weight: Linear, t: ExpertTiles) -> Tensor:
+    """`Products.gate_up` over weights of 12 bits."""
+    inner = weight.outputs // 2
+    out = torch.empty((len(order.pairs), inner), dtype=x.dtype, device=x.device)
+    packed_gate_up_kernel[(len(order.owners) * triton.cdiv(inner, t.gated),)](
+        x,
+        weight.weight,
+        weight.high,
+        weight.scale,
+        order.pairs,
+        order.owners,
+        order.limits,
+        out,
+        hidden=weight.inputs,
+        inner=inner,
+        k=k,
+        block=t.block,
+        gated=t.gated,
+        depth=min(t.depth, span_of(weight.inputs)),
+        span=span_of(weight.inputs),
+        group=t.group,
+        num_warps=t.warps,
+        num_stages=t.stages,
+    )
+    return out
+
+
+def packed_down(x: Tensor, order: Order, shares: Tensor, weight: Linear, t: ExpertTiles) -> Tensor:
+    """`Products.down` over weights of 12 bits."""
+    out = torch.empty((shares.numel(), weight.outputs), dtype=x.dtype, device=x.device)
+    packed_down_kernel[(len(order.owners) * triton.cdiv(weight.outputs // 2, t.wide),)](
+        x,
+        weight.weight,
+        weight.high,
+        weight.scale,
+        order.pairs,
+        order.owners,
+        order.limits,
+        shares,
+        out,
+        hidden=weight.outputs,
+        inner=weight.inputs,
+        block=t.block,
+        wide=t.wide,
+        depth=min(t.down_depth, span_of(weight.inputs)),
+        span=span_of(weight.inputs),
+        num_warps=t.down_warps,
+        num_stages=t.down_stages,
+    )
+    return out
+
+
 @dataclass(slots=True, eq=False)
 class Products:
     """Both products. `descriptors` tell the card's copy engine where weights are; each is made once."""
@@ -78,7 +137,9 @@ class Products:
     descriptors: dict[tuple[int, ...], TensorDescriptor] = field(default_factory=dict)
 
     def gate_up(self, x: Any, order: Order, k: int, weight: Linear, t: ExpertTiles) -> Tensor:
-        """gelu(gate) * up of every place of the order, (places, inner)."""
+        """gelu(gate) * up of every place of the order, (places, inner). Weights of 12 bits: see packed.py for what x is."""
+        if weight.high is not None:
+            return packed_gate_up(x, order, k, weight, t)
         fp8, scaled = isinstance(x, Quantised), weight.weight.dtype == FP8
         values, scales = (x.values, x.scales) if isinstance(x, Quantised) else (x, x)
         inner, device = weight.outputs // 2, values.device
@@ -100,7 +161,7 @@ class Products:
             weight.scale if scaled else scales,
             order.pairs,
             order.owners,
-            order.ends,
+            order.limits,
             out,
             hidden=weight.inputs,
             inner=inner,
@@ -124,6 +185,8 @@ class Products:
 
     def down(self, x: Any, order: Order, shares: Tensor, weight: Linear, t: ExpertTiles) -> Tensor:
         """Each pair's output times its share, (pairs, hidden), where the pair belongs."""
+        if weight.high is not None:
+            return packed_down(x, order, shares, weight, t)
         fp8, scaled = isinstance(x, Quantised), weight.weight.dtype == FP8
         values, scales = (x.values, x.scales) if isinstance(x, Quantised) else (x, x)
         hidden = weight.outputs
@@ -141,7 +204,7 @@ class Products:
             weight.scale if scaled else scales,
             order.pairs,
             order.owners,
-            order.ends,
+            order.limits,
             shares,
             out,
             hidden=hidden,

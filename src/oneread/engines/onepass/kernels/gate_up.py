@@ -10,7 +10,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from .grouped import product, spot, taken
+from .grouped import bounds, columns, product, spot
 from .norms import gelu
 
 
@@ -112,31 +112,38 @@ def merged(
 
 
 @triton.jit
+def scales_of(weight_scales, expert, first, inner: tl.constexpr, gated: tl.constexpr):
+    """The scales of an expert's FP8 weights for gate and for up, (gated,) each."""
+    at = weight_scales + expert * 2 * inner + columns(first, gated, inner)
+    return tl.load(at), tl.load(at + inner)
+
+
+@triton.jit
 def put_gated(
     gate,
     up,
-    x_scales,
-    weight_scales,
+    own,
+    gate_scale,
+    up_scale,
     out,
-    row,
     place,
-    expert,
     first,
     inner: tl.constexpr,
     gated: tl.constexpr,
     scaled: tl.constexpr,
     fp8: tl.constexpr,
 ):
-    """Write gelu(gate) * up of some places, in `gated` columns from `first` on."""
+    """Write gelu(gate) * up of some places, in `gated` columns from `first` on.
+
+    `own`: the scales of FP8 rows; `gate_scale`, `up_scale`: those of FP8 weights.
+    """
     column = first + tl.arange(0, gated)
     if scaled:
-        scales = weight_scales + expert * 2 * inner + tl.minimum(column, inner - 1)
-        gate *= tl.load(scales)[None, :]
-        up *= tl.load(scales + inner)[None, :]
+        gate *= gate_scale[None, :]
+        up *= up_scale[None, :]
     if fp8:
-        own = tl.load(x_scales + row)[:, None]
-        gate *= own
-        up *= own
+        gate *= own[:, None]
+        up *= own[:, None]
     value = (gelu(gate) * up).to(out.dtype.element_ty)
     target = out + place.to(tl.int64)[:, None] * inner + column[None, :]
     if inner % gated == 0:
@@ -170,10 +177,16 @@ def gate_up_part(
     tma: tl.constexpr,
     merge: tl.constexpr,
 ):
-    """`gate_up_kernel` for `block` (and `more`) places from `start` on and `gated` columns from `first` on."""
+    """`gate_up_kernel` for `block` (and `more`) places from `start` on and `gated` columns from `first` on.
+
+    Scales are on their way while the products are computed.
+    """
     place = start + tl.arange(0, block)
     # Places behind an expert's last pair compute row 0: what they write is there to be read, and nobody uses it.
     row = tl.load(order + place, mask=place < end, other=0).to(tl.int64) // k
+    # Where rows are not FP8, weights are widened for the products, which leaves no registers for their scales.
+    gate_scale, up_scale = scales_of(weight_scales, expert, first, inner, gated) if scaled and fp8 else (1.0, 1.0)
+    own = tl.load(x_scales + row) if fp8 else 1.0
     deep = tl.arange(0, depth)
     x_at = x + row[:, None] * hidden + deep[None, :]
     stack = weight
@@ -185,18 +198,18 @@ def gate_up_part(
             more_place = start + block + tl.arange(0, more)
             more_row = tl.load(order + more_place, mask=more_place < end, other=0).to(tl.int64) // k
             more_at = x + more_row[:, None] * hidden + deep[None, :]
+            more_own = tl.load(x_scales + more_row) if fp8 else 1.0
         gate, up, more_gate, more_up = merged(
             x_at, more_at, stack, expert, first, hidden, inner, block, more, gated, depth, fp8, swap, tma
         )
-        if more:
-            put_gated(
-                more_gate, more_up, x_scales, weight_scales, out, more_row, more_place, expert, first, inner, gated, scaled, fp8
-            )
     else:
-        # Columns that do not exist repeat the last one, so that no load of a weight needs a mask.
-        there = tl.minimum(first + tl.arange(0, gated), inner - 1)
+        there = columns(first, gated, inner)
         gate, up = apart(x_at, stack, expert, first, there, hidden, inner, block, gated, depth, fp8, swap, tma)
-    put_gated(gate, up, x_scales, weight_scales, out, row, place, expert, first, inner, gated, scaled, fp8)
+    if scaled and not fp8:
+        gate_scale, up_scale = scales_of(weight_scales, expert, first, inner, gated)
+    if merge and more:
+        put_gated(more_gate, more_up, more_own, gate_scale, up_scale, out, more_place, first, inner, gated, scaled, fp8)
+    put_gated(gate, up, own, gate_scale, up_scale, out, place, first, inner, gated, scaled, fp8)
 
 
 @triton.jit
@@ -250,7 +263,7 @@ def gate_up_kernel(
     weight_scales,
     order,
     owners,
-    ends,
+    limits,
     out,
     hidden: tl.constexpr,
     inner: tl.constexpr,
@@ -278,12 +291,11 @@ def gate_up_kernel(
     """
     tiles: tl.constexpr = (inner + gated - 1) // gated
     number, tile = spot(tiles, group)
-    expert = tl.load(owners + number)
-    if expert < 0:
-        return
     start, first = number * block, tile * gated
-    end = tl.load(ends + expert)
-    if join > 0 and taken(owners, number, expert, end - start, join):
+    expert, end, before = bounds(owners, limits, number, join)
+    if (expert < 0) | (end <= start):
+        return
+    if join > 0 and (end - start <= join) & (before == expert):
         return
     # fmt: off
     if tail == gated or tile < tiles - 1:

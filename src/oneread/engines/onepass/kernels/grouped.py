@@ -28,6 +28,18 @@ def spot(tiles: tl.constexpr, group: tl.constexpr):
 
 
 @triton.jit
-def taken(owners, number, expert, left, join: tl.constexpr):
-    """Whether no more than `join` pairs are left for this block and the program of its expert's block before takes them."""
-    return (left <= join) & (tl.load(owners + number - 1, mask=number > 0, other=-1) == expert)
+def columns(first, count: tl.constexpr, there: tl.constexpr):
+    """`count` columns from `first` on. Those behind the last that is there repeat it, so no load of a weight needs a mask."""
+    return tl.minimum(first + tl.arange(0, count), there - 1)
+
+
+@triton.jit
+def bounds(owners, limits, number, join: tl.constexpr):
+    """A block's expert and limit, and with `join` the expert of the block before, for loads that do not wait for each other.
+
+    The first branch must ask for expert and limit, or the compiler puts one load off until behind it.
+    """
+    expert = tl.load(owners + number)
+    end = tl.load(limits + number)
+    before = tl.load(owners + number - 1, mask=number > 0, other=-1) if join else -1
+    return expert, end, before

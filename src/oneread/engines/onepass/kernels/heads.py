@@ -35,16 +35,36 @@ def put_heads(a, b, target, first, heads: tl.constexpr, width: tl.constexpr, hal
 
 
 @triton.jit
-def turn(source, weight, target, cosine, sine, first, heads: tl.constexpr, width: tl.constexpr, half: tl.constexpr, epsilon):
-    """Norm `width` heads from `first` on and turn them. A head's two halves turn against one another."""
+def turned(source, weight, cosine, sine, first, heads: tl.constexpr, width: tl.constexpr, half: tl.constexpr, epsilon):
+    """The two halves of `width` heads from `first` on, normed and turned against one another."""
     a, b = normed(source, weight, first, heads, width, half, epsilon, True)
     # Rounded before the turn, as the reference's norm does.
-    dtype = target.dtype.element_ty
+    dtype = source.dtype.element_ty
     a, b = a.to(dtype).to(tl.float32), b.to(dtype).to(tl.float32)
-    put_heads(a * cosine - b * sine, b * cosine + a * sine, target, first, heads, width, half)
+    return a * cosine - b * sine, b * cosine + a * sine
 
 
-@triton.jit(do_not_specialize=["offset", "scratch"])
+@triton.jit
+def put_turned(
+    source, weight, target, cosine, sine, first, heads: tl.constexpr, width: tl.constexpr, half: tl.constexpr, epsilon
+):
+    """Norm, turn and write some queries."""
+    a, b = turned(source, weight, cosine, sine, first, heads, width, half, epsilon)
+    put_heads(a, b, target, first, heads, width, half)
+
+
+@triton.jit
+def put_near_and_far(a, b, near, far, keep, kv_heads: tl.constexpr, width: tl.constexpr, half: tl.constexpr, two: tl.constexpr):
+    """Write a row's keys or values to the store; with `two` beside the pass's others, and to the store if `keep`."""
+    if two:
+        put_heads(a, b, near, 0, kv_heads, width, half)
+        if keep:
+            put_heads(a, b, far, 0, kv_heads, width, half)
+    else:
+        put_heads(a, b, far, 0, kv_heads, width, half)
+
+
+@triton.jit(do_not_specialize=["offset", "scratch", "past"])
 def heads_kernel(
     qkv,
     query_norm,
@@ -55,8 +75,11 @@ def heads_kernel(
     query,
     keys,
     values,
+    near_keys,
+    near_values,
     offset,
     scratch,
+    past,
     epsilon,
     heads: tl.constexpr,
     kv_heads: tl.constexpr,
@@ -64,8 +87,12 @@ def heads_kernel(
     kv_width: tl.constexpr,
     half: tl.constexpr,
     own_values: tl.constexpr,
+    near: tl.constexpr,
 ):
     """A row's heads, which stand in the order queries, keys, values: pair i turns by position * frequencies[i].
+
+    Keys and values go to the row's place in the store. With `near` they go beside those of `past` cached keys, and to the store
+    only what it is to keep.
 
     One program a row if `width` holds all queries; else one for each `width` queries, and one more for keys and values.
     """
@@ -79,16 +106,19 @@ def heads_kernel(
     source = qkv + row * parts * size
     if split:
         if part * width < heads:
-            turn(source, query_norm, query + row * heads * size, cosine, sine, part * width, heads, width, half, epsilon)
+            put_turned(source, query_norm, query + row * heads * size, cosine, sine, part * width, heads, width, half, epsilon)
             return
     else:
-        turn(source, query_norm, query + row * heads * size, cosine, sine, 0, heads, width, half, epsilon)
+        put_turned(source, query_norm, query + row * heads * size, cosine, sine, 0, heads, width, half, epsilon)
     place = tl.load(rows + row).to(tl.int64)
+    keep = place >= scratch
     place += tl.where(place >= scratch, offset, 0)
     place *= kv_heads * size
+    beside = (past + row) * kv_heads * size
     source += heads * size
-    turn(source, key_norm, keys + place, cosine, sine, 0, kv_heads, kv_width, half, epsilon)
+    a, b = turned(source, key_norm, cosine, sine, 0, kv_heads, kv_width, half, epsilon)
+    put_near_and_far(a, b, near_keys + beside, keys + place, keep, kv_heads, kv_width, half, near)
     if own_values:
         source += kv_heads * size
     a, b = normed(source, key_norm, 0, kv_heads, kv_width, half, epsilon, False)
-    put_heads(a, b, values + place, 0, kv_heads, kv_width, half)
+    put_near_and_far(a, b, near_values + beside, values + place, keep, kv_heads, kv_width, half, near)

@@ -179,10 +179,11 @@ def after_attention_kernel(
     width: tl.constexpr,
     rest: tl.constexpr,
     root: tl.constexpr,
+    lift: tl.constexpr,
     dense_quantised: tl.constexpr,
     experts_quantised: tl.constexpr,
 ):
-    """x + norm(attended), and that sum normed for the dense MLP, for the experts and for the router."""
+    """x + norm(attended), and that sum normed for the dense MLP, for the experts (times `lift`) and for the router."""
     row = tl.program_id(0).to(tl.int64)
     here = row * columns
     a, b = read(attended + here, columns, width, rest)
@@ -200,7 +201,7 @@ def after_attention_kernel(
     ea, eb = read(experts_norm, columns, width, rest)
     ra, rb = read(router_scale, columns, width, rest)
     put(a * da, b * db, dense_out, dense_scales, row, columns, width, rest, dense_quantised)
-    put(a * ea, b * eb, experts_out, experts_scales, row, columns, width, rest, experts_quantised)
+    put(a * ea * lift, b * eb * lift, experts_out, experts_scales, row, columns, width, rest, experts_quantised)
     write(a * ra * root, b * rb * root, router_out + here, columns, width, rest)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from ..config import LayerKind
 
@@ -78,6 +78,14 @@ FP8_ROWS: Classes = (
     ),
 )
 
+PACKED: Classes = (
+    (8, ExpertTiles(16, stages=3, down_depth=32, wide=64, down_stages=4)),
+    (26, ExpertTiles(32, down_depth=32, wide=64, down_stages=5)),
+    (100, ExpertTiles(64, stages=3, down_depth=32, wide=64)),
+    (float("inf"), ExpertTiles(128, depth=32, group=8, down_depth=32, wide=64, down_stages=3)),
+)
+"""For weights of 12 bits, always the left side. A depth is of pairs of inputs; of the outputs, `wide` of each half are meant."""
+
 
 @dataclass(frozen=True, slots=True)
 class AttentionTiles:
@@ -91,17 +99,34 @@ class AttentionTiles:
 
 
 ATTENTION: dict[LayerKind, AttentionTiles] = {"sliding": AttentionTiles(32, 32, 4), "full": AttentionTiles(8, 32, 8)}
+NEAR: dict[LayerKind, AttentionTiles] = {"sliding": AttentionTiles(32, 32, 4, 2), "full": AttentionTiles(8, 32, 8, 2)}
+"""Where a pass's keys and values lie side by side."""
+FEW: dict[LayerKind, AttentionTiles] = {**NEAR, "sliding": AttentionTiles(32, 64, 4, 2)}
+"""The same in a pass of up to `FEW_ROWS` rows: programs are fewer than the card takes at once."""
+FEW_ROWS = 1024
 
 
 @dataclass(slots=True)
 class Tiles:
-    """Block shapes for a device: of attention, by layer kind; and of the experts, by the form of the rows."""
+    """Block shapes for a device: of attention, by layer kind; and of the experts, by the form of rows and weights."""
 
     attention: dict[LayerKind, AttentionTiles] = field(default_factory=lambda: dict(ATTENTION))
+    near: dict[LayerKind, AttentionTiles] = field(default_factory=lambda: dict(NEAR))
+    few: dict[LayerKind, AttentionTiles] = field(default_factory=lambda: dict(FEW))
     wide: Classes = WIDE
     fp8: Classes = FP8_ROWS
+    packed: Classes = PACKED
 
-    def experts(self, rows: int, k: int, experts: int, fp8: bool) -> ExpertTiles:
-        """Shapes for a pass of so many rows. The number of rows alone decides, so a graph's choice is fixed."""
+    def attending(self, kind: LayerKind, rows: int, near: bool) -> AttentionTiles:
+        """Shapes of attention in a pass of so many rows, whose keys and values lie side by side or in the store."""
+        return (self.attention if not near else self.few if rows <= FEW_ROWS else self.near)[kind]
+
+    def experts(self, rows: int, k: int, experts: int, form: Literal["wide", "fp8", "packed"]) -> ExpertTiles:
+        """Shapes for a pass of so many rows. Their number alone decides, so a graph's choice is fixed.
+
+        Args:
+            form: whether rows are FP8; and else, whether weights have 12 bits.
+        """
         average = rows * k / experts
-        return next(tiles for most, tiles in (self.fp8 if fp8 else self.wide) if average <= most)
+        classes: Classes = getattr(self, form)
+        return next(tiles for most, tiles in classes if average <= most)

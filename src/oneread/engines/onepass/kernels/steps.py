@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import torch
 import triton
@@ -16,12 +16,19 @@ from ..diffusion_gemma import Batch, Layer, Steps, Weights, inverse_frequencies
 from ..head import piece_width, pieces
 from ..linear import FP8, Linear
 from ..store import KeyValueStore
-from . import heads, norms, routing, sight, vocabulary
-from .experts import Products, Quantised, quantise_places, room, sort_pairs
+from . import attend, heads, norms, routing, sight, vocabulary
+from .experts import Products, Quantised, described, quantise_places, room, sort_pairs
+from .packed import LIFT
 from .plan import Tiles
 
 SUMMED = 8192
 """Logits of a slot that one program sums."""
+PAIRS = 16384
+"""Rows times keys that a program looks at together, to say which keys its rows see."""
+LOOKING, APART = 32, 2048
+"""Rows of such a program; but a pass of at most so many rows has a program for each block, and so more of them."""
+ROUTED, PART = 512, 512
+"""Up to so many rows the router's product is made in parts of so many inputs: as one it leaves most of a card without work."""
 WIDE_HEADS = 4
 """Queries of a full layer, whose heads are wide, that one program turns."""
 
@@ -42,13 +49,28 @@ class Visits:
 
 @dataclass(slots=True, eq=False)
 class FusedSteps(Steps):
-    """See `Steps`. Rows from `count` on choose no experts."""
+    """See `Steps`. Rows from `count` on choose no experts.
+
+    Attributes:
+        totals: int32 (layers, experts), how many pairs chose each expert in a layer of this pass; zero before. turn: the layers
+            of this pass that have chosen. ranks: int32 (rows, k), the last one's; see routing.py.
+        rows: new rows of this pass. beside: whether its keys and values lie side by side for attention, as they do where no more
+            are cached than computed; else attention finds them in the store.
+        near: by kind of layer, keys and values side by side, (keys, kv_heads, head_dim) each; near_rows: int32 (keys,), where
+            each key stands there.
+    """
 
     tiles: Tiles = field(default_factory=Tiles)
     frequencies: dict[LayerKind, Tensor] = field(default_factory=dict)
     visits: dict[LayerKind, Visits] = field(default_factory=dict)
+    rows: int = 0
+    beside: bool = False
+    near: dict[LayerKind, tuple[Tensor, Tensor]] = field(default_factory=dict)
+    near_rows: Tensor = field(default_factory=lambda: torch.zeros(0))
     products: Products = field(default_factory=Products)
     totals: Tensor = field(default_factory=lambda: torch.zeros(0))
+    turn: int = 0
+    ranks: Tensor = field(default_factory=lambda: torch.zeros(0))
     side: Any = None
     overlaps: bool = False
 
@@ -58,24 +80,33 @@ class FusedSteps(Steps):
         self.overlaps = self.options.overlap != "none" and device.type == "cuda" and rows <= self.options.overlap_rows
         if self.overlaps and self.side is None:
             self.side = torch.cuda.Stream(device)
+        self.rows, self.near = rows, {}
+        self.beside = self.options.attention == "triton" and len(batch.key_rows) <= 2 * rows
+        if self.beside:
+            self.near_rows = torch.arange(len(batch.key_rows), dtype=torch.int32, device=device)
         for kind in config.ropes:
             if kind not in self.frequencies:
                 self.frequencies[kind] = inverse_frequencies(config, kind, device)
             self.look(kind, batch.sight, batch.key_rows)
         if not len(self.totals):
-            self.totals = torch.zeros(config.experts, dtype=torch.int32, device=device)
+            self.totals = torch.zeros((len(config.layers), config.experts), dtype=torch.int32, device=device)
+        self.turn = 0
+        if self.options.experts == "triton":
+            self.totals.zero_()
 
     def look(self, kind: LayerKind, sights: Sight, key_rows: Tensor) -> None:
         if self.options.attention != "triton":
             Steps.look(self, kind, sights, key_rows)
             return
         rows, keys, device = len(sights.nodes), len(key_rows), key_rows.device
-        t = self.tiles.attention[kind]
+        t = self.tiles.attending(kind, self.rows, self.beside)
+        key_rows = self.near_rows if self.beside else key_rows
         blocks, key_blocks = triton.cdiv(rows, t.rows), triton.cdiv(keys, t.keys)
         counts = torch.empty(blocks, dtype=torch.int32, device=device)
         sources = torch.empty((blocks, key_blocks, t.keys), dtype=torch.int32, device=device)
         views = torch.empty((blocks, key_blocks, t.rows), dtype=torch.int64, device=device)
-        sight.visits_kernel[(blocks,)](
+        together = max(1, LOOKING // t.rows) if rows > APART else 1
+        sight.visits_kernel[(triton.cdiv(blocks, together),)](
             sights.nodes,
             sights.low,
             sights.high,
@@ -91,8 +122,10 @@ class FusedSteps(Steps):
             views,
             block=t.rows,
             key_block=t.keys,
-            span=min(max(1, 4096 // (t.rows * t.keys)), triton.next_power_of_2(key_blocks)),
+            together=together,
+            span=min(max(1, PAIRS // (together * t.rows * t.keys)), triton.next_power_of_2(key_blocks)),
             sliding=kind == "sliding",
+            num_warps=8,
         )
         self.visits[kind] = Visits(counts, sources, views)
 
@@ -155,6 +188,8 @@ class FusedSteps(Steps):
         if shape.kind == "full" and count > WIDE_HEADS:
             width, warps = WIDE_HEADS, 2
         programs = 1 if width >= count else triton.cdiv(count, width) + 1
+        keys, values = store.keys[shape.kind], store.values[shape.kind]
+        near_keys, near_values = self._near(shape, store, index, batch.key_rows) if self.beside else (keys, values)
         heads.heads_kernel[(len(qkv), programs)](
             qkv,
             layer.query_norm,
@@ -163,10 +198,13 @@ class FusedSteps(Steps):
             batch.positions,
             batch.rows,
             query,
-            store.keys[shape.kind],
-            store.values[shape.kind],
+            keys,
+            values,
+            near_keys,
+            near_values,
             store.offset(index),
             store.scratch,
+            len(batch.key_rows) - len(qkv),
             self.epsilon,
             heads=count,
             kv_heads=shape.kv_heads,
@@ -174,6 +212,7 @@ class FusedSteps(Steps):
             kv_width=triton.next_power_of_2(shape.kv_heads),
             half=shape.head_dim // 2,
             own_values=own_values,
+            near=self.beside,
             num_warps=warps,
         )
         return query
@@ -183,11 +222,14 @@ class FusedSteps(Steps):
             return Steps.attention(self, query, shape, store, index, batch)
         rows, count, size = query.shape
         out = torch.empty_like(query)
-        t, visits = self.tiles.attention[shape.kind], self.visits[shape.kind]
-        sight.attend_kernel[(triton.cdiv(rows, t.rows), shape.kv_heads)](
+        t, visits = self.tiles.attending(shape.kind, self.rows, self.beside), self.visits[shape.kind]
+        keys, values = store.keys[shape.kind], store.values[shape.kind]
+        if self.beside:
+            keys, values = (described(part.flatten(1), [t.keys, size]) for part in self.near[shape.kind])
+        attend.attend_kernel[(triton.cdiv(rows, t.rows), shape.kv_heads)](
             query,
-            store.keys[shape.kind],
-            store.values[shape.kind],
+            keys,
+            values,
             visits.counts,
             visits.sources,
             visits.views,
@@ -201,6 +243,7 @@ class FusedSteps(Steps):
             size=size,
             block=t.rows,
             key_block=t.keys,
+            near=self.beside,
             num_warps=t.warps,
             num_stages=t.stages,
         )
@@ -231,6 +274,7 @@ class FusedSteps(Steps):
             width=width,
             rest=rest,
             root=columns**-0.5,
+            lift=LIFT if self.options.experts == "triton" and layer.experts_gate_up.high is not None else 1.0,
             dense_quantised=dense_fp8,
             experts_quantised=experts_fp8,
             num_warps=2 if dense_fp8 or experts_fp8 else 4,
@@ -239,27 +283,54 @@ class FusedSteps(Steps):
         for_experts = Quantised(experts, experts_scales) if experts_fp8 else experts
         return x_out, for_dense, for_experts, router
 
-    def route(self, x: Tensor, layer: Layer, k: int) -> tuple[Tensor, Tensor]:
-        logits = layer.router(x)
-        rows, experts = logits.shape
-        chosen = torch.empty((rows, k), dtype=torch.int32, device=x.device)
-        shares = torch.empty((rows, k), dtype=torch.float32, device=x.device)
+    def router_logits(self, x: Tensor, layer: Layer) -> Tensor:
+        """(rows, experts); of few rows float32 (parts, rows, experts), parts of sums that `route` adds up."""
+        rows, columns = x.shape
+        weight = layer.router.weight
+        if rows > ROUTED or weight.dtype != x.dtype:
+            return layer.router(x)
+        parts = triton.cdiv(columns, PART)
+        out = torch.empty((parts, rows, len(weight)), dtype=torch.float32, device=x.device)
+        routing.logits_kernel[(triton.cdiv(rows, 32), parts)](
+            x, weight, out, rows, columns, len(weight), max(64, triton.next_power_of_2(len(weight))), 32, PART, 64, num_warps=4
+        )
+        return out
+
+    def route(self, logits: Tensor, layer: Layer, k: int) -> tuple[Tensor, Tensor]:
+        *parts, rows, experts = logits.shape
+        device = logits.device
+        chosen = torch.empty((rows, k), dtype=torch.int32, device=device)
+        shares = torch.empty((rows, k), dtype=torch.float32, device=device)
+        self.ranks = torch.empty((rows, k), dtype=torch.int32, device=device)
+        totals, self.turn = self.totals[self.turn], self.turn + 1
         width = triton.next_power_of_2(experts)
         routing.choose_kernel[(rows,)](
-            logits, layer.expert_scale, self.count, chosen, shares, self.totals, experts, width, k, num_warps=1
+            logits,
+            layer.expert_scale,
+            self.count,
+            chosen,
+            shares,
+            self.ranks,
+            totals,
+            experts,
+            width,
+            k,
+            parts=parts[0] if parts else 1,
+            slots=triton.next_power_of_2(parts[0]) if parts else 1,
+            num_warps=1,
         )
         return chosen, shares
 
     def experts(self, x: Any, chosen: Tensor, shares: Tensor, gate_up: Linear, down: Linear) -> Tensor:
         """The k outputs of each row, times their shares: (rows * k, hidden). `after_experts` sums them."""
         if self.options.experts != "triton":
-            # The Triton router counts pairs for the kernel that comes next; here nobody takes the count.
-            self.totals.zero_()
             self._join("routing")
             return Steps.experts(self, x, chosen, shares, gate_up, down)
         rows, k = chosen.shape
-        tiles = self.tiles.experts(rows, k, len(gate_up.weight), isinstance(x, Quantised))
-        order = sort_pairs(chosen, self.totals, tiles.block)
+        form: Literal["wide", "fp8", "packed"] = "wide" if gate_up.high is None else "packed"
+        form = "fp8" if isinstance(x, Quantised) else form
+        tiles = self.tiles.experts(rows, k, len(gate_up.weight), form)
+        order = sort_pairs(chosen, self.ranks, self.totals[self.turn - 1], tiles.block)
         self._join("routing")
         between: Any = self.products.gate_up(x, order, k, gate_up, tiles)
         if isinstance(x, Quantised):
@@ -325,6 +396,19 @@ class FusedSteps(Steps):
             sums, out, softcap, len(labels), parts, width=triton.next_power_of_2(parts), num_warps=4
         )
         return out
+
+    def _near(self, shape: LayerShape, store: KeyValueStore, index: int, key_rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Room for a layer's keys and values side by side, with the cached ones in it."""
+        keys, values = store.keys[shape.kind], store.values[shape.kind]
+        if shape.kind not in self.near:
+            room = (len(key_rows), shape.kv_heads, shape.head_dim)
+            self.near[shape.kind] = keys.new_empty(room), values.new_empty(room)
+        near, size, past = self.near[shape.kind], shape.kv_heads * shape.head_dim, len(key_rows) - self.rows
+        if past:
+            attend.fetch_kernel[(past,)](
+                keys, values, key_rows, *near, store.offset(index), store.scratch, size, triton.next_power_of_2(size), num_warps=4
+            )
+        return near
 
     def _join(self, overlap: str) -> None:
         """Wait for the stream of its own here, if this is where this overlap ends."""
