@@ -40,7 +40,7 @@ ENGINE_ROWS = ("one", "many", "cached", "draws", "two passes", "profile one", "p
 VARIANTS: dict[str, dict[str, Any]] = {
     "no graphs": {"graphs": False},
     "one stream": {"overlap": "none"},
-    "dense beside the experts": {"overlap": "experts"},
+    "dense beside the routing": {"overlap": "routing"},
     "experts by torch grouped_mm": {"experts": "grouped"},
     "attention by sdpa with a mask": {"attention": "sdpa"},
     "attention by FlexAttention": {"attention": "flex", "graphs": False},
@@ -53,7 +53,7 @@ ROWS = {
     "12 bits": ENGINE_ROWS,
     "fp8": ENGINE_ROWS,
     "variants": tuple(f"{name}, {size}" for name in VARIANTS for size in ("one", "many")),
-    "variants fp8": tuple(f"{name}, {size}" for name in ("one stream", "dense beside the experts") for size in ("one", "many")),
+    "variants fp8": tuple(f"{name}, {size}" for name in ("one stream", "dense beside the routing") for size in ("one", "many")),
     "transformers": ("one", "many"),
 }
 KINDS = {
@@ -94,6 +94,8 @@ class Rows:
             self.weights = random_weights(self.config, self.form(), self.device, self.dtype)
             if self.group == "12 bits":
                 self.weights = in_12_bits(self.weights)
+            if self.device.type == "cuda":
+                torch.cuda.reset_peak_memory_stats()  # of what the weights were made from
             self.sync()
             print(f"  weights: {time.perf_counter() - start:.1f} s", flush=True)
         if self.group.startswith("variants"):

@@ -95,7 +95,7 @@ def after_attention(rows: int, fp8: bool) -> Case:
     names = ("x", "a", "w0", "w1", "w2", "w3", "xo", "do", "ds", "eo", "es", "ro")
 
     def now(t: dict[str, Any]) -> None:
-        sizes, warps = (HIDDEN, *norms.parts(HIDDEN), HIDDEN**-0.5), 2 if fp8 else 4
+        sizes, warps = (HIDDEN, *norms.parts(HIDDEN), HIDDEN**-0.5, 1.0), 2 if fp8 else 4
         norms.after_attention_kernel[(rows,)](*(t[n] for n in names), EPSILON, *sizes, fp8, fp8, num_warps=warps)
 
     def other(width: int, rest: int, early: bool, evict: bool, warps: int) -> Launch:
@@ -151,9 +151,12 @@ def turned(rows: int, kind: str) -> Case:
 
     def engine(width: int, warps: int) -> Launch:
         def launch(t: dict[str, Any]) -> None:
-            found = (t[n] for n in ("qkv", "qn", "kn", "f", "positions", "rows", "q", "k", "v"))
+            # No cached keys, and none to be: keys and values go side by side.
+            found = (t[n] for n in ("qkv", "qn", "kn", "f", "positions", "rows", "q", "k", "v", "k", "v"))
             programs = 1 if width >= count else triton.cdiv(count, width) + 1
-            heads.heads_kernel[(rows, programs)](*found, 0, rows, EPSILON, count, kv, width, kv, size // 2, own, num_warps=warps)
+            heads.heads_kernel[(rows, programs)](
+                *found, 0, rows, 0, EPSILON, count, kv, width, kv, size // 2, own, True, num_warps=warps
+            )
 
         return launch
 

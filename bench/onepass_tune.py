@@ -3,8 +3,9 @@
     python bench/onepass_tune.py --out tiles.json
     python bench/onepass_gpu.py --tiles tiles.json        the table with these shapes instead of plan.py's
 
-For each form of rows and number of rows, both products are timed alone in every shape, as graphs replay them, over several
-layers so that none finds its weights in the cache. The best of each that share a block, and how it joins, make the choice.
+For each form of weights and rows and each number of rows, both products are timed alone in every shape, as graphs replay
+them, over several layers so that none finds its weights in the cache. The best of each that share a block, and how it joins,
+make the choice.
 Kernels are compiled first, by many processes side by side.
 """
 
@@ -23,9 +24,11 @@ import torch
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "src"), str(Path(__file__).resolve().parent)]
 
+from onepass_model import packed  # noqa: E402
 from onepass_timing import compile_apart, graph_us  # noqa: E402
 
 from oneread.engines.onepass.kernels.experts import Quantised, sort_pairs  # noqa: E402
+from oneread.engines.onepass.kernels.packed import LIFT  # noqa: E402
 from oneread.engines.onepass.kernels.plan import ExpertTiles  # noqa: E402
 from oneread.engines.onepass.kernels.steps import FusedSteps  # noqa: E402
 from oneread.engines.onepass.linear import FP8, Linear, quantise_rows  # noqa: E402
@@ -35,6 +38,8 @@ HIDDEN, INNER, EXPERTS, K = 2816, 704, 128, 8
 SHARED = 227 * 1024
 CLASSES = {64: 8.0, 384: 26.0, 640: 100.0, 4224: 350.0, 10624: float("inf")}
 """Rows that are measured, and up to how many pairs an expert on average their shapes are then used."""
+FORMS = {"bf16": "wide", "12 bits": "packed", "fp8": "fp8"}
+"""Forms of weights and rows, and what `plan.Tiles` calls their shapes."""
 JOINS = (16, 32)
 BLOCKS = {64: (16,), 384: (32,), 640: (32, 64), 4224: (64, 128), 10624: (128, 256)}
 
@@ -44,8 +49,21 @@ def ways(block: int) -> list[dict[str, bool]]:
     return [{}] if block >= 64 else [{"swap": True}]
 
 
-def gate_up_shapes(block: int, fp8: bool) -> list[ExpertTiles]:
-    element, found = 1 if fp8 else 2, []
+def packed_shapes(block: int) -> list[ExpertTiles]:
+    """Of both products over weights of 12 bits. Depths count pairs of inputs."""
+    shapes = itertools.product((32, 64), (2, 3, 4, 5), (1, 8) if block >= 128 else (1,))
+    return [
+        ExpertTiles(block, depth=depth, stages=stages, group=group, wide=64, down_depth=32, down_stages=stages)
+        for depth, stages, group in shapes
+        if block <= 128
+    ]
+
+
+def gate_up_shapes(block: int, form: str) -> list[ExpertTiles]:
+    if form == "12 bits":
+        return packed_shapes(block)
+    fp8, found = form == "fp8", list[ExpertTiles]()
+    element = 1 if fp8 else 2
     for way in ways(block):
         gates = (64,) if block < 32 else (64, 128)
         depths = ((128, 256) if fp8 else (64, 128)) if block < 128 else ((128,) if fp8 else (64,))
@@ -69,8 +87,11 @@ def gate_up_shapes(block: int, fp8: bool) -> list[ExpertTiles]:
     return found
 
 
-def down_shapes(block: int, fp8: bool) -> list[ExpertTiles]:
-    element, found = 1 if fp8 else 2, []
+def down_shapes(block: int, form: str) -> list[ExpertTiles]:
+    if form == "12 bits":
+        return [shape for shape in packed_shapes(block) if shape.depth == 32 and shape.group == 1]
+    fp8, found = form == "fp8", list[ExpertTiles]()
+    element = 1 if fp8 else 2
     for way in ways(block):
         depths = (64, 128) if fp8 else (64,)
         for wide, depth, warps, stages in itertools.product((64, 128, 256), depths, (4, 8), (2, 3, 4, 6)):
@@ -96,17 +117,17 @@ def down_shapes(block: int, fp8: bool) -> list[ExpertTiles]:
     return found
 
 
-def stacks(fp8: bool, layers: int, experts: int) -> list[tuple[Linear, Linear]]:
+def stacks(form: str, layers: int, experts: int) -> list[tuple[Linear, Linear]]:
     made = []
     for _ in range(layers):
         pair = []
         for outputs, inputs in ((2 * INNER, HIDDEN), (HIDDEN, INNER)):
             weight = torch.empty(experts, outputs, inputs, dtype=torch.bfloat16, device="cuda").normal_(0, 0.02)
-            if fp8:
+            if form == "fp8":
                 scale = torch.full((experts, outputs), 1 / 3000, device="cuda")
                 pair.append(Linear((weight * 3000).clamp(-448, 448).to(FP8), scale))
             else:
-                pair.append(Linear(weight))
+                pair.append(packed(weight) if form == "12 bits" else Linear(weight))
         made.append((pair[0], pair[1]))
     return made
 
@@ -121,15 +142,15 @@ def steps_of(rows: int, fp8: bool, experts: int) -> FusedSteps:
 class Case:
     """Rows with their routing, and the two products over them in any shape."""
 
-    def __init__(self, rows: int, fp8: bool, layers: list[tuple[Linear, Linear]]) -> None:
-        experts = len(layers[0][0].weight)
+    def __init__(self, rows: int, form: str, layers: list[tuple[Linear, Linear]]) -> None:
+        fp8, experts = form == "fp8", len(layers[0][0].weight)
         self.layers, self.steps, self.rows = layers, steps_of(rows, fp8, experts), rows
         x = torch.randn(rows, HIDDEN, device="cuda", dtype=torch.bfloat16)
         between = torch.randn(rows * K * 2 + 256 * experts, INNER, device="cuda", dtype=torch.bfloat16)
+        if form == "12 bits":
+            x, between = x * LIFT, between * LIFT
         self.x: Any = Quantised(*quantise_rows(x)) if fp8 else x
-        self.between: Any = between
-        if fp8:
-            self.between = Quantised(*quantise_rows(between))
+        self.between: Any = Quantised(*quantise_rows(between)) if fp8 else between
         logits = torch.randn(rows, experts, device="cuda", dtype=torch.bfloat16)
 
         class Router:
@@ -164,10 +185,9 @@ class Case:
 
 def compile_part(form: str, blocks: list[int], part: int, parts: int) -> None:
     """Compile every parts-th shape, with few experts: sizes of stacks are no part of a kernel."""
-    fp8 = form == "fp8"
-    case = Case(16, fp8, stacks(fp8, 1, K))
-    jobs = [(case.gate_up, t) for b in blocks for t in gate_up_shapes(b, fp8)]
-    jobs += [(case.down, t) for b in blocks for t in down_shapes(b, fp8)]
+    case = Case(16, form, stacks(form, 1, K))
+    jobs = [(case.gate_up, t) for b in blocks for t in gate_up_shapes(b, form)]
+    jobs += [(case.down, t) for b in blocks for t in down_shapes(b, form)]
     for run, tiles in jobs[part::parts]:
         try:
             run(tiles)
@@ -178,7 +198,7 @@ def compile_part(form: str, blocks: list[int], part: int, parts: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", choices=CLASSES, default=list(CLASSES))
-    parser.add_argument("--forms", nargs="+", choices=("bf16", "fp8"), default=["bf16", "fp8"])
+    parser.add_argument("--forms", nargs="+", choices=FORMS, default=list(FORMS))
     parser.add_argument("--out", type=Path)
     parser.add_argument("--reps", type=int, default=5)
     parser.add_argument("--processes", type=int, default=12, help="that compile")
@@ -192,21 +212,21 @@ def main() -> None:
             compile_part(form, blocks, *args.compile)
         return
     compile_apart(__file__, ["--forms", *args.forms, "--rows", *map(str, args.rows)], args.processes)
-    chosen: dict[str, list[Any]] = {"wide": [], "fp8": []}
+    chosen: dict[str, list[Any]] = {kind: [] for kind in FORMS.values()}
     measured = []
-    experts = {form: stacks(form == "fp8", 3, EXPERTS) for form in args.forms}
+    experts = {form: stacks(form, 3, EXPERTS) for form in args.forms}
     for rows, form in itertools.product(args.rows, args.forms):
-        fp8, layers = form == "fp8", experts[form]
+        layers = experts[form]
         if time.perf_counter() - begun > args.seconds:
             print(f"no time was left for {form}, {rows} rows", flush=True)
             continue
-        case = Case(rows, fp8, layers)
+        case = Case(rows, form, layers)
         best: dict[tuple[int, int], dict[str, tuple[float, ExpertTiles]]] = {}
         for block in BLOCKS[rows]:
             for name, run, shapes in (("gate_up", case.gate_up, gate_up_shapes), ("down", case.down, down_shapes)):
                 found: list[tuple[float, ExpertTiles]] = []
                 want: Any = None
-                for tiles in shapes(block, fp8):
+                for tiles in shapes(block, form):
                     try:
                         got = case.written(name, block, run(tiles)).float()
                         want = got if want is None else want
@@ -239,8 +259,8 @@ def main() -> None:
             second = {name: getattr(down, name) for name in ("wide", "down_depth", "down_warps", "down_stages")}
             second |= {"down_swap": down.down_swap, "down_tma": down.down_tma}
             tiles = replace(up, **second)
-            chosen["fp8" if fp8 else "wide"].append([CLASSES[rows], asdict(tiles)])
-            chosen["fp8" if fp8 else "wide"].sort(key=lambda item: item[0])
+            chosen[FORMS[form]].append([CLASSES[rows], asdict(tiles)])
+            chosen[FORMS[form]].sort(key=lambda item: item[0])
             print(f"{form}, {rows} rows: {up_us + down_us:.1f} us a layer: {tiles}", flush=True)
         if args.out:
             args.out.write_text(json.dumps({"chosen": chosen, "measured": measured}, indent=1))

@@ -145,7 +145,7 @@ def _reader(path: Path | None, threads: int | None, placement: Placement) -> Ite
         if path is None:
             todo = "Install oneread again: python -m pip install --force-reinstall oneread"
         elif placement.expert_bits == 12:
-            todo = "Leave --expert-bits out, or get its files again."
+            todo = "Leave --expert-bits (ONEREAD_EXPERT_BITS) out, or get its files again."
         yield Finding("reader", str(error), todo)
         return
     loaded = time.perf_counter()
@@ -184,7 +184,8 @@ def _survey(known: Survey) -> Iterator[Finding]:
         yield Finding("images", "refused: its image tower needs pip install 'oneread[vision]'")
     todo = "Take fewer --pass-rows or a smaller --prefix-cache-gib, free memory, or take a quantised checkpoint."
     if known.fit.fits_packed:
-        todo = f"Take --expert-bits 12, which needs {known.fit.spared / 1024**3:.1f} GiB less and fits. Or t{todo[1:]}"
+        less = f"{known.fit.spared / 1024**3:.1f} GiB less"
+        todo = f"Take --expert-bits 12, which needs {less} and fits (very slow on plain torch). Or t{todo[1:]}"
     yield Finding("fit", str(known.fit), None if known.fit.fits else todo)
 
 

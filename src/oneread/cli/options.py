@@ -60,7 +60,7 @@ ExpertBits = Annotated[
     BitsName | None,
     typer.Option(
         envvar="ONEREAD_EXPERT_BITS",
-        help="Bits of a weight of DiffusionGemma's experts: 12 keep bfloat16 in a quarter less memory; left out, 16.",
+        help="Bits of a weight of DiffusionGemma's experts: 12 keep bfloat16 in a quarter less, for few reads at once; else 16.",
     ),
 ]
 Host = Annotated[str, typer.Option(envvar="ONEREAD_HOST", help="Address to listen on.")]

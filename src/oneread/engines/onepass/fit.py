@@ -139,5 +139,6 @@ def check_fit(fit: Fit) -> None:
     if not fit.fits:
         todo = "A smaller prefix cache or fewer rows a pass need less"
         if fit.fits_packed:
-            todo += f", and 12 bits for experts' weights (--expert-bits 12) {fit.spared / GIB:.1f} GiB less, which fits"
+            less = f"{fit.spared / GIB:.1f} GiB less, which fits (very slow on plain torch)"
+            todo += f", and 12 bits for experts' weights (--expert-bits 12) {less}"
         raise ReaderError(f"not enough memory: {fit}. {todo}")

@@ -1,4 +1,4 @@
-"""bf16 weights in 12 bits: the exponent's four high bits are the same for nearly all of a row, so the row says them once.
+"""bf16 weights in 12 bits: nearly all exponents of a row lie among the sixteen up to its largest; four bits say which.
 
 A weight keeps its sign, its seven bits of mantissa and four bits of exponent, counted from 15 below that of its row's largest:
 11 bits of magnitude, which read as a bf16 number with high exponent bits of zero, times a power of two. So a weight of at

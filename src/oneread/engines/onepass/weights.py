@@ -207,7 +207,7 @@ def _fill(stack: Linear, tensor: Tensor, name: str) -> int:
         try:
             low, high, scale, changed = packed.pack(matrix.to(stack.weight.device))
         except ValueError as error:
-            raise ReaderError(f"{name}, expert {expert}: {error}. Load with 16 bits") from error
+            raise ReaderError(f"{name}, expert {expert}: {error}; --expert-bits 16 takes it as it is") from error
         stack.weight[expert], stack.high[expert], stack.scale[expert] = low, high, scale
         rounded += changed
     return rounded
@@ -247,11 +247,13 @@ def _check_packable(experts: Entry | None, config: Config, dtype: torch.dtype) -
     need = "12 bits for experts' weights need"
     if experts is None or experts.dtype != "BF16" or len(experts.shape) != 3:
         found = "none" if experts is None else f"{experts.dtype} {list(experts.shape)}"
-        raise ReaderError(f"{need} them in bfloat16, a tensor for each layer; this checkpoint has {found}. Load them with 16")
+        raise ReaderError(
+            f"{need} them in bfloat16, a tensor for each layer; this checkpoint has {found}; leave --expert-bits out"
+        )
     if dtype != torch.bfloat16:
         raise ReaderError(f"{need} a model that is loaded in bfloat16, not {dtype}")
     if config.hidden % 64 or config.expert % 64:
-        raise ReaderError(f"{need} sizes of a multiple of 64, not {config.hidden} by {config.expert}. Load them with 16")
+        raise ReaderError(f"{need} sizes of a multiple of 64, not {config.hidden} by {config.expert}; leave --expert-bits out")
 
 
 def _check(folder: Path, entries: dict[str, Entry], parts: dict[str, Tensor]) -> None:
