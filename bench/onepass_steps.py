@@ -30,7 +30,7 @@ import onepass_variants as variants  # noqa: E402
 from onepass_timing import compile_apart, graph_us  # noqa: E402
 
 from oneread.engines.onepass.kernels import heads, norms, routing  # noqa: E402
-from oneread.engines.onepass.kernels.steps import WIDE_HEADS  # noqa: E402
+from oneread.engines.onepass.kernels.attention import WIDE_HEADS  # noqa: E402
 from oneread.engines.onepass.linear import FP8  # noqa: E402
 
 CUDA = os.environ.get("TRITON_INTERPRET") != "1"

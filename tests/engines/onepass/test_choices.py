@@ -18,7 +18,7 @@ from oneread.engines.base import Read
 from oneread.engines.onepass.config import read_config
 from oneread.engines.onepass.engine import OnePassModel
 from oneread.engines.onepass.experts import gated
-from oneread.engines.onepass.graphs import CLASSES, FEW_ROWS, MOST_PAST, Repeats, blank, bucket
+from oneread.engines.onepass.graphs import CLASSES, MOST_PAST, SMALL_ROWS, Repeats, blank, bucket
 from oneread.engines.onepass.linear import FP8, quantise_rows
 from oneread.engines.onepass.options import Options
 from oneread.engines.onepass.packing import pack_reads
@@ -101,10 +101,12 @@ def test_sizes_are_captured_when_they_come_again() -> None:
 
 
 def test_large_sizes_are_captured_when_they_have_come_more_often() -> None:
-    repeats, (small, large) = Repeats(), (Sizes(rows, 0, *CLASSES[1]) for rows in (FEW_ROWS, FEW_ROWS + 128))
+    repeats, (small, large) = Repeats(), (Sizes(rows, 0, *CLASSES[1]) for rows in (SMALL_ROWS, SMALL_ROWS + 128))
     assert [(repeats.enough(small), repeats.enough(large)) for _ in range(5)] == [
         (False, False), (True, False), (True, False), (True, True), (True, True)
     ]  # fmt: skip
+    repeats.forget(small)
+    assert [repeats.enough(small) for _ in range(2)] == [False, True]
 
 
 def test_only_sizes_that_graphs_take_are_captured_at_start(open_engine: Open) -> None:

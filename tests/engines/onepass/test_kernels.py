@@ -365,10 +365,29 @@ def test_a_padded_pass_reads_nothing_that_nobody_wrote(folder: Path) -> None:
     fused, reference = engines(folder)
     rng = np.random.default_rng(0)
     reads = [tiny.random_read(rng, p, c) for p, c in [(3, 4), (60, 16), (25, 2)]]
-    for _ in range(2):  # the second finds its prompts in the cache
-        want = reference.forward(reads)
-        got = padded_read(fused, reads)
+    longer = tiny.random_read(rng, 40, 9)
+    longer = replace(longer, prompt=np.concatenate([reads[2].prompt[:24], longer.prompt]))
+    # The second pass finds its prompts in the cache; the third a few keys beside many new ones.
+    for passed, beside in ((reads, True), (reads, False), ([longer, tiny.random_read(rng, 20, 5)], True)):
+        want = reference.forward(passed)
+        got = padded_read(fused, passed)
         both = np.concatenate([*(r.scores for r in want), *(r.log_sum_exp for r in want if r.log_sum_exp is not None)])
         np.testing.assert_allclose(got, both, atol=2e-4)
         for kept in (*fused.store.keys.values(), *fused.store.values.values()):
             assert kept.isfinite().all(), "padding must not leave its own in the store"
+        assert fused._steps.beside == beside  # type: ignore[attr-defined]
+    assert want[0].tokens_reused == 24
+
+
+def test_a_canvas_is_denoised_as_plain_torch_does(folder: Path) -> None:
+    fused, plain = engines(folder)
+    rng = np.random.default_rng(0)
+    read = tiny.random_read(rng, 30, 6)
+    for engine in (fused, plain):
+        engine.forward([read])
+    for canvas in (6, 40):  # more cached than computed, and less
+        read = replace(read, canvas=rng.integers(8, 100, canvas).astype(np.int32), slots=())
+        want = plain.denoise(read, None)
+        torch.testing.assert_close(fused.denoise(read, None), want, atol=2e-4, rtol=0)
+        soft = plain.expected_embeddings(want)
+        torch.testing.assert_close(fused.denoise(read, soft), plain.denoise(read, soft), atol=2e-4, rtol=0)

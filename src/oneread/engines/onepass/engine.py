@@ -193,6 +193,7 @@ class OnePassModel:
             done = stop
         return len(read.prompt) - done + len(read.canvas)
 
+    @torch.inference_mode()
     def denoise(self, read: Read, soft: Tensor | None) -> Tensor:
         """One denoising step of a read's whole canvas.
 
@@ -215,6 +216,7 @@ class OnePassModel:
                 weights = self.weights
                 return cap(logits(self._hidden(device), weights.embedding), weights.config.softcap)
 
+    @torch.inference_mode()
     def read_hidden(self, reads: Sequence[Read], soft: Tensor | None) -> tuple[list[Reading], Tensor]:
         """One pass: readings, and the (slots, hidden) they were read off, after the final norm. For `read_in_steps`.
 
@@ -233,6 +235,7 @@ class OnePassModel:
         scores = block.cpu().numpy()
         return _readings(reads, pack, scores[: len(pack.labels)], scores[len(pack.labels) :]), hidden
 
+    @torch.inference_mode()
     def expected_embeddings(self, scores: Tensor) -> Tensor:
         """Logits (rows, vocab) -> the embedding each row expects under them, (rows, hidden)."""
         weights = self.weights

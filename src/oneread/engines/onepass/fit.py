@@ -82,7 +82,7 @@ def measure_fit(folder: Path, config: Config, options: Options, free: int, unifi
     text = sum(e.nbytes for e in entries.values()) - vision
     embedding = next((e for name, e in entries.items() if name.endswith("embed_tokens.weight")), None)
     element = _WIDTHS.get(embedding.dtype, 2) if embedding is not None else 2
-    spared = _spared(entries, config)
+    spared = _spared(entries, config) if embedding is not None and embedding.dtype == "BF16" else 0
     if options.expert_bits == 12:
         text, spared = text - spared, 0
     parts = [("weights", text)]

@@ -22,7 +22,7 @@ CLASSES = ((32, 0, 0), (32, 16, 256), (128, 64, 1024), (512, 256, 8192))
 """Nodes, slots and labels of a size, small to large. The first is for prompts alone."""
 
 MOST_PAST = 16384
-FEW_ROWS = 2048
+SMALL_ROWS = 2048
 """Up to here the host takes about as long to launch a pass kernel by kernel as the device to compute it."""
 
 
@@ -68,7 +68,11 @@ class Repeats:
         self._met[sizes] = times
         if len(self._met) > self._most:
             self._met.popitem(last=False)
-        return times >= (2 if sizes.rows <= FEW_ROWS else 4)
+        return times >= (2 if sizes.rows <= SMALL_ROWS else 4)
+
+    def forget(self, sizes: Sizes) -> None:
+        """Begin to count these sizes anew."""
+        self._met.pop(sizes, None)
 
 
 @dataclass(slots=True, eq=False)
@@ -126,7 +130,8 @@ class Graphs:
         return np.concatenate([out[: len(pack.labels)], out[sizes.labels : sizes.labels + len(pack.slot_rows)]])
 
     def _captured(self, sizes: Sizes, pack: Pack) -> _Captured:
-        """The graph of a size; made with this pack, if there is none yet."""
+        """The graph of a size. If there is none yet, it is made with this pack: padding alone would see all of itself, which
+        takes long in a large pass. Pages it computes are written twice then, with the same values."""
         found = self._kept.get(sizes)
         if found is not None:
             self._kept.move_to_end(sizes)
@@ -145,5 +150,5 @@ class Graphs:
             out = self._compute(block, sizes)
         self._kept[sizes] = made = _Captured(graph, block, out)
         if len(self._kept) > MOST_GRAPHS:
-            self._kept.popitem(last=False)
+            self._repeats.forget(self._kept.popitem(last=False)[0])
         return made

@@ -29,7 +29,8 @@ class Options:
         graph_rows: larger passes are launched kernel by kernel, without padding: they keep the device busy long enough.
         warm_rows: sizes captured at start, so that no request waits for it.
         expert_bits: of each weight of the experts, where the checkpoint has them in bfloat16. 12 hold all but a row's smallest
-            exactly (packed.py), take a quarter less memory, and are faster in small passes and slower in large ones.
+            exactly (packed.py) in a quarter less memory. Experts' Triton kernels are faster then in small passes and slower
+            in large ones; plain torch widens them at every use and is far slower.
     """
 
     rows: int = 4096

@@ -42,12 +42,12 @@ def attend_kernel(
     size: tl.constexpr,
     block: tl.constexpr,
     key_block: tl.constexpr,
-    near: tl.constexpr,
+    beside: tl.constexpr,
 ):
     """One program a block of rows and a key head, with all query heads that share it: softmax(q k^T) v in one sweep.
 
-    `near`: `keys` and `values` describe (keys, kv_heads * size) in blocks of `key_block` by `size`, and a visit's sources follow
-    one another; else they are the store's.
+    `beside`: `keys` and `values` describe (keys, kv_heads * size) in blocks of `key_block` by `size`, and a visit's sources
+    follow one another; else they are the store's.
     """
     number, kv_head = tl.program_id(0), tl.program_id(1)
     group: tl.constexpr = heads // kv_heads
@@ -68,7 +68,7 @@ def attend_kernel(
     count = tl.load(counts + number)
     start = tl.load(source_at, mask=count > 0, other=0)
     for visit in range(count):
-        if near:
+        if beside:
             k = keys.load([start, kv_head * size])
         else:
             source = tl.load(source_at + visit * key_block + column).to(tl.int64)
@@ -83,7 +83,7 @@ def attend_kernel(
         p = tl.exp2(scores * LOG2_E - (higher * LOG2_E)[:, None])
         fade = tl.exp2((top - higher) * LOG2_E)
         total = total * fade + tl.sum(p, 1)
-        if near:
+        if beside:
             v = values.load([start, kv_head * size])
             # Asked for a visit ahead, so that no load waits for it.
             start = tl.load(source_at + tl.minimum(visit + 1, count - 1) * key_block)

@@ -54,9 +54,11 @@ def put_turned(
 
 
 @triton.jit
-def put_near_and_far(a, b, near, far, keep, kv_heads: tl.constexpr, width: tl.constexpr, half: tl.constexpr, two: tl.constexpr):
-    """Write a row's keys or values to the store; with `two` beside the pass's others, and to the store if `keep`."""
-    if two:
+def put_near_and_far(
+    a, b, near, far, keep, kv_heads: tl.constexpr, width: tl.constexpr, half: tl.constexpr, beside: tl.constexpr
+):
+    """Write a row's keys or values to the store; with `beside` next to the pass's others, and to the store if `keep`."""
+    if beside:
         put_heads(a, b, near, 0, kv_heads, width, half)
         if keep:
             put_heads(a, b, far, 0, kv_heads, width, half)
@@ -87,11 +89,11 @@ def heads_kernel(
     kv_width: tl.constexpr,
     half: tl.constexpr,
     own_values: tl.constexpr,
-    near: tl.constexpr,
+    beside: tl.constexpr,
 ):
     """A row's heads, which stand in the order queries, keys, values: pair i turns by position * frequencies[i].
 
-    Keys and values go to the row's place in the store. With `near` they go beside those of `past` cached keys, and to the store
+    Keys and values go to the row's place in the store. With `beside` they go beside those of `past` cached keys, and to the store
     only what it is to keep.
 
     One program a row if `width` holds all queries; else one for each `width` queries, and one more for keys and values.
@@ -114,11 +116,11 @@ def heads_kernel(
     keep = place >= scratch
     place += tl.where(place >= scratch, offset, 0)
     place *= kv_heads * size
-    beside = (past + row) * kv_heads * size
+    next_to = (past + row) * kv_heads * size
     source += heads * size
     a, b = turned(source, key_norm, cosine, sine, 0, kv_heads, kv_width, half, epsilon)
-    put_near_and_far(a, b, near_keys + beside, keys + place, keep, kv_heads, kv_width, half, near)
+    put_near_and_far(a, b, near_keys + next_to, keys + place, keep, kv_heads, kv_width, half, beside)
     if own_values:
         source += kv_heads * size
     a, b = normed(source, key_norm, 0, kv_heads, kv_width, half, epsilon, False)
-    put_near_and_far(a, b, near_values + beside, values + place, keep, kv_heads, kv_width, half, near)
+    put_near_and_far(a, b, near_values + next_to, values + place, keep, kv_heads, kv_width, half, beside)

@@ -14,7 +14,7 @@ def seen(node, sees, nodes, key_node, near):
 
 
 @triton.jit
-def packed(hit, key_block: tl.constexpr):
+def as_bits(hit, key_block: tl.constexpr):
     """bool (keys,) as uint32 (blocks,), or uint64 where a block has more than 32 keys: a bit a key."""
     word: tl.constexpr = tl.uint32 if key_block <= 32 else tl.uint64
     bit = tl.reshape(hit, (hit.shape[0] // key_block, key_block)).to(word) << tl.arange(0, key_block)[None, :].to(word)
@@ -43,7 +43,7 @@ def visits_kernel(
     sliding: tl.constexpr,
 ):
     """For `together` blocks of rows: how many blocks of keys any row of each sees, and for each of those, in order, its keys'
-    rows in the store and what each row sees of it, a bit a key. All layers of a kind use them, so that none asks again.
+    `key_rows` and what each row sees of it, a bit a key. All layers of a kind use them, so that none asks again.
 
     Neighbouring rows are of few nodes, and those see few of a pass's keys. So `span` blocks of keys at a time, every node is
     asked once for all its rows what it sees; only where that is anything, every row is asked how far it looks.
@@ -77,10 +77,10 @@ def visits_kernel(
             by_any |= seen(between, sees, nodes, key_node, near)
             between = tl.min(tl.where(node > between, node, last), 0)
         if tl.max(by_any.to(tl.int32), 0) != 0:
-            view = tl.where((node == last)[None, :], packed(by_last, key_block)[:, None], packed(by_first, key_block)[:, None])
+            view = tl.where((node == last)[None, :], as_bits(by_last, key_block)[:, None], as_bits(by_first, key_block)[:, None])
             between = second
             while between < last:
-                by = packed(seen(between, sees, nodes, key_node, near), key_block)
+                by = as_bits(seen(between, sees, nodes, key_node, near), key_block)
                 view = tl.where((node == between)[None, :], by[:, None], view)
                 between = tl.min(tl.where(node > between, node, last), 0)
             # A block's keys come first, so that one thread has all bits of a view.
