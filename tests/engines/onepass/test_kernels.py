@@ -265,7 +265,7 @@ def test_choices_that_no_router_makes_are_placed_nowhere_else(total: int, rank: 
 def test_choices_that_no_router_makes_are_not_multiplied() -> None:
     steps, (gate_up, down), chosen = fused_steps(5), stacks(), impossible_choices()
     x, shares = torch.randn(5, HIDDEN, device=DEVICE), torch.rand(5, K, device=DEVICE)
-    steps.totals[0, :K], steps.turn, steps.ranks = 1, 1, torch.zeros_like(chosen)
+    steps.totals[0, :K], steps.routed, steps.ranks = 1, 1, torch.zeros_like(chosen)
     with guarded_memory():
         out = steps.experts(x, chosen, shares, gate_up, down).view(5, K, HIDDEN)
     want = experts_loop(x[2:3], chosen[2:3], shares[2:3], gate_up, down)

@@ -149,7 +149,7 @@ def test_wide_heads_are_turned_a_few_at_a_time(tmp_path: Path, monkeypatch: pyte
     _, reference = engines(tiny.saved(model, tmp_path))
     # Other kernels would have to take six queries at once.
     fused = OnePassModel(reference.weights, replace(reference.options, steps="triton"))
-    monkeypatch.setattr("oneread.engines.onepass.kernels.steps.WIDE_HEADS", 4)
+    monkeypatch.setattr("oneread.engines.onepass.kernels.attention.WIDE_HEADS", 4)
     rng = np.random.default_rng(0)
     reads = [tiny.random_read(rng, p, c) for p, c in [(3, 4), (25, 2)]]
     with guarded_memory():

@@ -82,19 +82,19 @@ def drawn(rows: int, keys: int, nodes: int, run: int, chance: float, seed: int) 
 @pytest.fixture(params=[False, True], ids=["apart", "together"])
 def together(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether a program has several blocks of rows, where these are small."""
-    from oneread.engines.onepass.kernels import steps
+    from oneread.engines.onepass.kernels import attention
 
     if request.param:
-        monkeypatch.setattr(steps, "APART", 0)
+        monkeypatch.setattr(attention, "APART", 0)
     return bool(request.param)
 
 
 @pytest.fixture
 def few_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program looks at few keys at a time, so that passes of few keys have many such spans."""
-    from oneread.engines.onepass.kernels import steps
+    from oneread.engines.onepass.kernels import attention
 
-    monkeypatch.setattr(steps, "PAIRS", 2048)
+    monkeypatch.setattr(attention, "LOOKED", 2048)
 
 
 @pytest.mark.parametrize("kind", KINDS)
