@@ -100,7 +100,7 @@ def load_checkpoint(
         model.close()
         raise
     does = "typed questions, text and images" if images else "typed questions and text"
-    if slow := _slow(where):
+    if slow := _slow(where, config):
         does += f". Slow, on plain torch: {slow}"
     if rounded := rounding(model.weights):
         does += f". {rounded.capitalize()}"
@@ -150,7 +150,7 @@ def survey(directory: Path, placement: Placement | None = None) -> Survey:
     where, options = _placed(directory, placement)
     seen = sees(directory, config)
     fit = fit_on(directory, torch.device(where), options, seen)
-    return Survey(where, fit, has_tower(directory, config), seen, _slow(where))
+    return Survey(where, fit, has_tower(directory, config), seen, _slow(where, config))
 
 
 def sees(directory: Path, config: Config) -> bool:
@@ -189,13 +189,13 @@ def fingerprint(directory: Path) -> str:
     return digest.hexdigest()
 
 
-def _slow(where: str) -> str | None:
+def _slow(where: str, config: Config) -> str | None:
     import torch
 
     from ..engines.onepass.load import lacking
 
     device = torch.device(where)
-    return lacking(device) if device.type == "cuda" else None
+    return lacking(device, config) if device.type == "cuda" else None
 
 
 def _placed(directory: Path, placement: Placement | None) -> tuple[str, Options]:

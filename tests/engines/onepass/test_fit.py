@@ -19,19 +19,35 @@ from oneread.engines.onepass.options import Options
 from oneread.engines.onepass.weights import load_weights
 from oneread.errors import ReaderError
 
+from . import tiny
+
 
 @pytest.mark.parametrize(
     ("major", "shared", "told"),
     [(9, 227, None), (10, 227, None), (8, 163, "has 8.0 and 163 KiB"), (12, 99, "has 12.0 and 99 KiB")],
 )
 def test_a_card_that_lacks_what_the_fused_kernels_need_runs_plain_torch(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, major: int, shared: int, told: str | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, major: int, shared: int, told: str | None
 ) -> None:
+    folder = tiny.saved(tiny.tiny_model(top_k_experts=4), tmp_path)
     card = SimpleNamespace(name="Card", major=major, minor=0, shared_memory_per_block_optin=shared * 1024)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: card)
-    found = lacking(torch.device("cuda"))
+    found = lacking(torch.device("cuda"), read_config(folder))
     assert found is None if told is None else found is not None and told in found
     assert default_options(folder, "cuda").steps == ("triton" if told is None else "torch")
+
+
+def test_a_model_whose_sizes_the_fused_kernels_do_not_take_runs_plain_torch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tiny.saved(tiny.tiny_model(num_attention_heads=6, top_k_experts=3), tmp_path)
+    card = SimpleNamespace(name="Card", major=9, minor=0, shared_memory_per_block_optin=227 * 1024)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: card)
+    found = lacking(torch.device("cuda"), read_config(folder))
+    assert found is not None
+    assert "powers of two, and the model has 3 experts a token, " in found
+    assert "query heads a key head in full layers" in found
+    assert default_options(folder, "cuda").steps == "torch"
 
 
 def test_the_weights_take_what_the_headers_say(folder: Path) -> None:

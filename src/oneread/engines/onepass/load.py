@@ -10,7 +10,7 @@ import rich
 import torch
 
 from ...errors import ReaderError
-from .config import read_config
+from .config import Config, read_config
 from .diffusion_gemma import Weights
 from .engine import OnePassModel
 from .fit import Fit, check_fit, measure_fit
@@ -80,17 +80,24 @@ def default_options(
 ) -> Options:
     """The options for a checkpoint on a device, with the rows of a pass and the bytes of the prefix cache where given.
 
-    Plain torch where the device cannot run the fused kernels (`lacking`).
+    Plain torch where the fused kernels cannot run (`lacking`).
     """
     where = torch.device(device)
-    fast = where.type == "cuda" and lacking(where) is None
+    fast = where.type == "cuda" and lacking(where, read_config(folder)) is None
     chosen = Options.for_cuda(expert_form(folder)) if fast else Options()
     rows, kv_bytes = chosen.rows if rows is None else rows, chosen.kv_bytes if kv_bytes is None else kv_bytes
     return replace(chosen, rows=rows, kv_bytes=kv_bytes, expert_bits=expert_bits)
 
 
-def lacking(device: torch.device) -> str | None:
-    """What a CUDA card lacks of what the fused kernels need (a Hopper card has it), or None."""
+def lacking(device: torch.device, config: Config) -> str | None:
+    """What a CUDA card (a Hopper card has it) or a model's sizes lack of what the fused kernels need, or None."""
+    sizes = {"experts a token": config.experts_per_token}
+    for shape in config.layers:
+        sizes |= {f"query heads a key head in {shape.kind} layers": config.heads // shape.kv_heads}
+        sizes |= {f"numbers a head in {shape.kind} layers": shape.head_dim}
+    odd = [f"{size} {name}" for name, size in sizes.items() if size & (size - 1)]
+    if odd:
+        return f"the fused kernels take powers of two, and the model has {', '.join(odd)}"
     card = torch.cuda.get_device_properties(device)
     # Older versions of torch do not tell the second; Hopper has it.
     shared = getattr(card, "shared_memory_per_block_optin", SHARED_BYTES)

@@ -70,15 +70,13 @@ def pack(weight: Tensor) -> tuple[Tensor, Tensor, Tensor, int]:
 
 def unpack(low: Tensor, high: Tensor, scale: Tensor, dtype: torch.dtype) -> Tensor:
     """(..., out, in) in a float dtype from what `pack` gives, leading dimensions stacked."""
-    span = span_of(low.shape[-1])
-    pairs = high.int().view(*high.shape[:-1], -1, 1, span)
+    pairs = high.view(*high.shape[:-1], -1, 1, span_of(low.shape[-1]))
     wide = torch.cat((pairs & 0xFF, pairs >> 8 & 0xFF), dim=-2).flatten(-3)
-    lows = torch.cat((low.int() & 0xFF, low.int() >> 8 & 0xFF), dim=-2)
-    highs = torch.cat((wide & 0xF, wide >> 4 & 0xF), dim=-2)
-    bits = (highs & 8) << 12 | (highs & 7) << 8 | lows
-    # Through float32, where bf16's smallest numbers are exact.
-    small = (bits << 16).view(torch.float32)
-    return (small * scale[..., None]).to(dtype)
+    lower = (wide & 0x8) << 12 | (wide & 0x7) << 8 | low & 0xFF
+    upper = (wide & 0x80) << 8 | (wide & 0x70) << 4 | low >> 8 & 0xFF
+    small = torch.cat((lower, upper), dim=-2).view(torch.bfloat16)
+    # In float32, where bf16's smallest numbers are exact.
+    return (small.float() * scale[..., None]).to(dtype)
 
 
 def _halves(values: Tensor, bits: int) -> Tensor:
