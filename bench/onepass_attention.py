@@ -135,10 +135,9 @@ def main() -> None:
                         bench.again(steps)
 
                 found.append((graph_us(run, 10, 5), tiles, beside, error))
-            except Exception as error:  # too large for the card
+            except Exception:  # too large for the card
                 if (tiles, beside) in own:
                     raise
-                del error
         print(f"{name}, {kind}: {pack.rows} rows, {seen} pairs")
         others = sorted(found[2:], key=lambda f: f[0])
         for us, tiles, beside, error in found[:2] + others[:6]:

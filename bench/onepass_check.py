@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from onepass_model import TINY, config_of, in_12_bits, steady_weights, widened
+from onepass_model import TINY, config_of, packed_experts, steady_weights, widened
 
 from oneread.engines.base import Read, Slot
 from oneread.engines.onepass.diffusion_gemma import Steps
@@ -83,7 +83,7 @@ def check(form: Form, options: Options, device: torch.device, dtype: torch.dtype
     if options.activations == "fp8":
         plain._steps = RoundedSteps(Options())
     wide = OnePassModel(widened(weights), Options(rows=4096, kv_bytes=0))
-    own = in_12_bits(replace(weights, layers=[*weights.layers])) if options.expert_bits == 12 else weights
+    own = packed_experts(replace(weights, layers=[*weights.layers])) if options.expert_bits == 12 else weights
     fast = OnePassModel(own, replace(options, rows=4096, kv_bytes=2**28))
     errors: dict[str, list[np.ndarray]] = {"fast": [], "torch": []}
     spread = 0.0

@@ -9,9 +9,8 @@ import torch
 
 from oneread.engines.onepass.config import Config, parse_config
 from oneread.engines.onepass.diffusion_gemma import Layer, SelfConditioning, Weights
-from oneread.engines.onepass.linear import FP8, Linear
+from oneread.engines.onepass.linear import FP8, Linear, in_12_bits
 from oneread.engines.onepass.options import Form
-from oneread.engines.onepass.packed import pack
 from oneread.engines.onepass.weights import Skeleton
 
 TEXT: dict[str, Any] = {
@@ -119,20 +118,14 @@ def widened(value: Any) -> Any:
     return value
 
 
-def in_12_bits(weights: Weights) -> Weights:
+def packed_experts(weights: Weights) -> Weights:
     """The same with the experts' bf16 weights packed into 12 bits, layer by layer: `weights` lets go of what was packed."""
     layers = []
     while weights.layers:
         layer = weights.layers.pop(0)
-        stacks = {name: packed(getattr(layer, name).weight) for name in ("experts_gate_up", "experts_down")}
+        stacks = {name: in_12_bits(getattr(layer, name).weight) for name in ("experts_gate_up", "experts_down")}
         layers.append(replace(layer, **stacks))
     return replace(weights, layers=layers)
-
-
-def packed(stack: torch.Tensor) -> Linear:
-    parts = [pack(matrix)[:3] for matrix in stack]
-    low, high, scale = (torch.stack(part) for part in zip(*parts, strict=True))
-    return Linear(low, scale, high=high)
 
 
 def weight_bytes(weights: Weights) -> int:

@@ -25,7 +25,7 @@ import torch
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "src"), str(Path(__file__).resolve().parent)]
 
 from onepass_check import check  # noqa: E402
-from onepass_model import TINY, active_parameters, config_of, in_12_bits, random_weights, weight_bytes  # noqa: E402
+from onepass_model import TINY, active_parameters, config_of, packed_experts, random_weights, weight_bytes  # noqa: E402
 from onepass_transformers import random_model, two_sweeps  # noqa: E402
 
 from oneread.engines.base import Read, Slot  # noqa: E402
@@ -93,7 +93,7 @@ class Rows:
             start = time.perf_counter()
             self.weights = random_weights(self.config, self.form(), self.device, self.dtype)
             if self.group == "12 bits":
-                self.weights = in_12_bits(self.weights)
+                self.weights = packed_experts(self.weights)
             if self.device.type == "cuda":
                 torch.cuda.reset_peak_memory_stats()  # of what the weights were made from
             self.sync()

@@ -24,14 +24,13 @@ import torch
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "src"), str(Path(__file__).resolve().parent)]
 
-from onepass_model import packed  # noqa: E402
 from onepass_timing import compile_apart, graph_us  # noqa: E402
 
 from oneread.engines.onepass.kernels.experts import Quantised, sort_pairs  # noqa: E402
 from oneread.engines.onepass.kernels.packed import LIFT  # noqa: E402
 from oneread.engines.onepass.kernels.plan import ExpertTiles  # noqa: E402
 from oneread.engines.onepass.kernels.steps import FusedSteps  # noqa: E402
-from oneread.engines.onepass.linear import FP8, Linear, quantise_rows  # noqa: E402
+from oneread.engines.onepass.linear import FP8, Linear, in_12_bits, quantise_rows  # noqa: E402
 from oneread.engines.onepass.options import Options  # noqa: E402
 
 HIDDEN, INNER, EXPERTS, K = 2816, 704, 128, 8
@@ -127,7 +126,7 @@ def stacks(form: str, layers: int, experts: int) -> list[tuple[Linear, Linear]]:
                 scale = torch.full((experts, outputs), 1 / 3000, device="cuda")
                 pair.append(Linear((weight * 3000).clamp(-448, 448).to(FP8), scale))
             else:
-                pair.append(packed(weight) if form == "12 bits" else Linear(weight))
+                pair.append(in_12_bits(weight) if form == "12 bits" else Linear(weight))
         made.append((pair[0], pair[1]))
     return made
 

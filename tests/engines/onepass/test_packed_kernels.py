@@ -12,7 +12,7 @@ import torch
 
 from oneread.engines.onepass.diffusion_gemma import Steps
 from oneread.engines.onepass.experts import experts_loop
-from oneread.engines.onepass.linear import Linear
+from oneread.engines.onepass.linear import Linear, in_12_bits
 from oneread.engines.onepass.packed import pack
 
 from . import tiny
@@ -22,12 +22,6 @@ from .guarded import guarded_memory
 pytestmark = needs_triton
 
 
-def in_12_bits(stack: Linear) -> Linear:
-    parts = [pack(matrix)[:3] for matrix in stack.weight.to(torch.bfloat16)]
-    low, high, scale = (torch.stack(part) for part in zip(*parts, strict=True))
-    return Linear(low, scale, high=high)
-
-
 def packed_stack(*shape: int) -> Linear:
     """Random bf16 matrices in 12 bits, with rows of very different sizes, zeros and numbers too small to be kept exactly."""
     weight = torch.randn(shape, device=DEVICE) * shape[-1] ** -0.5
@@ -35,7 +29,7 @@ def packed_stack(*shape: int) -> Linear:
     weight[..., ::7] *= 2.0**-13
     weight[..., ::11] = 0
     assert any(pack(matrix)[3] for matrix in weight[:4].to(torch.bfloat16))
-    return in_12_bits(Linear(weight))
+    return in_12_bits(weight.to(torch.bfloat16))
 
 
 @pytest.mark.parametrize(("block", "inner", "shape"), [
@@ -84,7 +78,9 @@ def test_a_pass_over_weights_of_12_bits(tmp_path: Path) -> None:
     folder = tiny.saved(tiny.tiny_model(top_k_experts=4, moe_intermediate_size=64), tmp_path)
     fused, plain = engines(folder)
     for layer in plain.weights.layers:
-        layer.experts_gate_up, layer.experts_down = (in_12_bits(part) for part in (layer.experts_gate_up, layer.experts_down))
+        layer.experts_gate_up, layer.experts_down = (
+            in_12_bits(part.weight.to(torch.bfloat16)) for part in (layer.experts_gate_up, layer.experts_down)
+        )
     assert fused.weights is plain.weights
     from oneread.engines.onepass.kernels.plan import ExpertTiles
 

@@ -75,6 +75,11 @@ class Config:
         """Bytes of one token's keys and values over all layers, at `element` bytes a number."""
         return sum(2 * shape.kv_heads * shape.head_dim * element for shape in self.layers)
 
+    @property
+    def packable(self) -> bool:
+        """Whether the experts are of sizes that 12 bits a weight can have (packed.py)."""
+        return self.hidden % 64 == self.expert % 64 == 0
+
     def shape_of(self, kind: LayerKind) -> LayerShape | None:
         """The shape of the layers of this kind, or None when there are none."""
         return next((shape for shape in self.layers if shape.kind == kind), None)

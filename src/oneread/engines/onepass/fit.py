@@ -105,7 +105,7 @@ def measure_fit(folder: Path, config: Config, options: Options, free: int, unifi
 
 def _spared(entries: dict[str, Entry], config: Config) -> int:
     """Bytes that the experts of a checkpoint take less in 12 bits, with a float32 scale an output; 0 where they cannot."""
-    if config.hidden % 64 or config.expert % 64:
+    if not config.packable:
         return 0
     stacks = [e for name, e in entries.items() if name.endswith((".experts.gate_up_proj", ".experts.down_proj"))]
     return sum(e.nbytes // 4 - math.prod(e.shape[:-1]) * 4 for e in stacks if e.dtype == "BF16")

@@ -72,6 +72,12 @@ class Linear:
         return torch.nn.functional.linear(x, self.dequantised(x.dtype))
 
 
+def in_12_bits(stack: Tensor) -> Linear:
+    """bfloat16 matrices (experts, out, in) in 12 bits, beside what they were: loading packs them as they come."""
+    low, high, scale = (torch.stack(part) for part in zip(*(packed.pack(matrix)[:3] for matrix in stack), strict=True))
+    return Linear(low, scale, high=high)
+
+
 def quantise_rows(x: Tensor) -> tuple[Tensor, Tensor]:
     """FP8 with one scale per row: (rows, n) -> float8_e4m3fn (rows, n), float32 (rows,). W is close to value * scale."""
     limit = torch.finfo(FP8).max

@@ -102,9 +102,8 @@ class Skeleton:
     def _experts(self, at: str) -> tuple[Linear, Linear]:
         count, inner, hidden = self.config.experts, self.config.expert, self.config.hidden
         if self.fused_experts:
-            return self._stack(f"{at}.gate_up_proj", count, 2 * inner, hidden), self._stack(
-                f"{at}.down_proj", count, hidden, inner
-            )
+            gate_up = self._stack(f"{at}.gate_up_proj", count, 2 * inner, hidden)
+            return gate_up, self._stack(f"{at}.down_proj", count, hidden, inner)
         gate_up_stack = self._empty(self.form(f"{at}.0.gate_proj"), (count, 2 * inner), hidden)
         down_stack = self._empty(self.form(f"{at}.0.down_proj"), (count, hidden), inner)
         for expert in range(count):
@@ -252,7 +251,7 @@ def _check_packable(experts: Entry | None, config: Config, dtype: torch.dtype) -
         )
     if dtype != torch.bfloat16:
         raise ReaderError(f"{need} a model that is loaded in bfloat16, not {dtype}")
-    if config.hidden % 64 or config.expert % 64:
+    if not config.packable:
         raise ReaderError(f"{need} sizes of a multiple of 64, not {config.hidden} by {config.expert}; leave --expert-bits out")
 
 

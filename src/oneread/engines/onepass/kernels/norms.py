@@ -75,14 +75,8 @@ def put(a, b, out, scales, row, columns: tl.constexpr, width: tl.constexpr, rest
 
 
 @triton.jit
-def rms(x, columns: tl.constexpr, epsilon):
-    """1 / root mean square of a row in one part."""
-    return tl.rsqrt(tl.sum(x * x, 0) / columns + epsilon)
-
-
-@triton.jit
 def rms_of(a, b, columns: tl.constexpr, rest: tl.constexpr, epsilon):
-    """1 / root mean square of a row."""
+    """1 / root mean square of a row; of its first part alone where there is no rest."""
     total = tl.sum(a * a, 0)
     if rest:
         total += tl.sum(b * b, 0)

@@ -47,10 +47,8 @@ class FusedSteps(AttentionSteps):
         self.overlaps = self.options.overlap != "none" and device.type == "cuda" and self.rows <= self.options.overlap_rows
         if self.overlaps and self.side is None:
             self.side = torch.cuda.Stream(device)
-        if not len(self.totals):
-            self.totals = torch.zeros((len(config.layers), config.experts), dtype=torch.int32, device=device)
+        self.totals = torch.zeros((len(config.layers), config.experts), dtype=torch.int32, device=device)
         self.routed = 0
-        self.totals.zero_()
 
     def embed(self, weights: Weights, batch: Batch) -> Tensor:
         if batch.image_rows is not None or batch.soft is not None:
@@ -150,8 +148,8 @@ class FusedSteps(AttentionSteps):
         return out
 
     def route(self, logits: Tensor, layer: Layer, k: int) -> tuple[Tensor, Tensor]:
-        *parts, rows, experts = logits.shape
-        device = logits.device
+        parts = len(logits) if logits.ndim == 3 else 1
+        (rows, experts), device = logits.shape[-2:], logits.device
         chosen = torch.empty((rows, k), dtype=torch.int32, device=device)
         shares = torch.empty((rows, k), dtype=torch.float32, device=device)
         self.ranks = torch.empty((rows, k), dtype=torch.int32, device=device)
@@ -168,8 +166,8 @@ class FusedSteps(AttentionSteps):
             experts,
             width,
             k,
-            parts=parts[0] if parts else 1,
-            slots=triton.next_power_of_2(parts[0]) if parts else 1,
+            parts=parts,
+            slots=triton.next_power_of_2(parts),
             num_warps=1,
         )
         return chosen, shares
@@ -180,8 +178,9 @@ class FusedSteps(AttentionSteps):
             self._join("routing")
             return Steps.experts(self, x, chosen, shares, gate_up, down)
         rows, k = chosen.shape
-        form: Literal["wide", "fp8", "packed"] = "wide" if gate_up.high is None else "packed"
-        form = "fp8" if isinstance(x, Quantised) else form
+        form: Literal["wide", "fp8", "packed"] = (
+            "fp8" if isinstance(x, Quantised) else "wide" if gate_up.high is None else "packed"
+        )
         tiles = self.tiles.experts(rows, k, len(gate_up.weight), form)
         order = sort_pairs(chosen, self.ranks, self.totals[self.routed - 1], tiles.block)
         self._join("routing")

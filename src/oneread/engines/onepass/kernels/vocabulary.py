@@ -6,9 +6,9 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from .norms import rms
+from .attend import LOG2_E
+from .norms import rms_of
 
-LOG2_E = tl.constexpr(1.4426950408889634)
 LN_2 = tl.constexpr(0.6931471805599453)
 
 
@@ -22,7 +22,7 @@ def embed_kernel(tokens, canvas, embedding, out, scale, epsilon, columns: tl.con
     v = tl.load(embedding + token * columns + at, mask=inside, other=0.0).to(tl.float32) * scale
     # Rounded before it is normed, as the reference does.
     v = v.to(out.dtype.element_ty).to(tl.float32)
-    v = tl.where(tl.load(canvas + row) != 0, v * rms(v, columns, epsilon), v)
+    v = tl.where(tl.load(canvas + row) != 0, v * rms_of(v, v, columns, 0, epsilon), v)
     tl.store(out + row * columns + at, v.to(out.dtype.element_ty), mask=inside)
 
 
