@@ -1,11 +1,11 @@
 """The one-pass engine's attention, alone, over the passes of bench/onepass_gpu.py, in different block shapes.
 
     python bench/onepass_attention.py                     all shapes that fit the card, two minutes on one GPU
-    python bench/onepass_attention.py --passes one --kinds sliding
+    python bench/onepass_attention.py --passes one --kinds sliding --forms bf16 fp8
 
 Times are of one launch among many in a graph. TF/s counts what the rule needs: 4 operations for each query head, key seen and
 column. The first lines of each pass are the shapes that kernels/plan.py has, for keys and values side by side and in the
-store; all results are compared with the first.
+store; all results are compared with the first. Forms are what results are written in, for the matrix that follows.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import itertools
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -28,6 +29,7 @@ from oneread.engines.base import Read, Slot  # noqa: E402
 from oneread.engines.onepass.config import LayerKind  # noqa: E402
 from oneread.engines.onepass.kernels.plan import AttentionTiles, Tiles  # noqa: E402
 from oneread.engines.onepass.kernels.steps import FusedSteps  # noqa: E402
+from oneread.engines.onepass.linear import FP8, Linear  # noqa: E402
 from oneread.engines.onepass.options import Options  # noqa: E402
 from oneread.engines.onepass.packing import Layout, Pack, pack_reads  # noqa: E402
 from oneread.engines.onepass.prefix import PrefixCache  # noqa: E402
@@ -70,9 +72,10 @@ def seen_pairs(pack: Pack, kind: LayerKind) -> int:
 
 
 class Bench:
-    def __init__(self, pack: Pack, kind: LayerKind, device: torch.device) -> None:
+    def __init__(self, pack: Pack, kind: LayerKind, form: str, device: torch.device) -> None:
         shape = next(s for s in CONFIG.layers if s.kind == kind)
         self.kind, self.shape, self.index = kind, shape, CONFIG.layers.index(shape)
+        self.following = Linear(torch.empty(1, 1, dtype=FP8 if form == "fp8" else torch.bfloat16))
         sizes = Sizes.of(pack)
         block = np.empty(sizes.words, np.int32)
         write_block(pack, sizes, SCRATCH - 1, block)
@@ -83,9 +86,9 @@ class Bench:
         self.query = torch.randn(pack.rows, CONFIG.heads, shape.head_dim, device=device, dtype=torch.bfloat16)
         self.query *= shape.head_dim**-0.5
 
-    def launch(self, tiles: AttentionTiles, beside: bool) -> tuple[FusedSteps, torch.Tensor]:
+    def launch(self, tiles: AttentionTiles, beside: bool) -> tuple[FusedSteps, Any]:
         """Attention with keys and values side by side, or where the store has them."""
-        steps, key_rows = FusedSteps(Options.for_cuda()), self.block.batch.key_rows
+        steps, key_rows = FusedSteps(Options.for_cuda("fp8")), self.block.batch.key_rows
         for own in (steps.tiles.attention, steps.tiles.near, steps.tiles.few):
             own[self.kind] = tiles
         steps.rows, steps.beside = len(self.query), beside
@@ -95,23 +98,24 @@ class Bench:
         steps.look(self.kind, self.block.batch.sight, key_rows)
         return steps, self.again(steps)
 
-    def again(self, steps: FusedSteps) -> torch.Tensor:
-        return steps.attention(self.query, self.shape, self.store, self.index, self.block.batch)
+    def again(self, steps: FusedSteps) -> Any:
+        return steps.attention(self.query, self.shape, self.following, self.store, self.index, self.block.batch)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--passes", nargs="+", default=["one", "cached", "many"], choices=["one", "cached", "many"])
     parser.add_argument("--kinds", nargs="+", default=["sliding", "full"], choices=["sliding", "full"])
+    parser.add_argument("--forms", nargs="+", default=["bf16"], choices=["bf16", "fp8"])
     parser.add_argument("--processes", type=int, default=12, help="that compile")
     parser.add_argument("--compile", nargs=2, type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
     device = torch.device("cuda")
     if args.compile is None:
-        compile_apart(__file__, ["--passes", args.passes[0], "--kinds", *args.kinds], args.processes)
-    for name, kind in itertools.product(args.passes, args.kinds):
+        compile_apart(__file__, ["--passes", args.passes[0], "--kinds", *args.kinds, "--forms", *args.forms], args.processes)
+    for name, kind, form in itertools.product(args.passes, args.kinds, args.forms):
         pack = packed(name)
-        bench = Bench(pack, kind, device)
+        bench = Bench(pack, kind, form, device)
         shapes = SHAPES[kind]
         ways = [(tiles, beside) for beside in (True, False) for tiles in shapes]
         if args.compile is not None:
@@ -126,7 +130,7 @@ def main() -> None:
         for tiles, beside in [*own, *ways]:
             try:
                 steps, out = bench.launch(tiles, beside)
-                wide = out.float()
+                wide = out.values.float() * out.scales[:, None] if form == "fp8" else out.float()
                 reference = wide if reference is None else reference
                 error = (wide - reference).abs().max().item()
 
@@ -138,7 +142,7 @@ def main() -> None:
             except Exception:  # too large for the card
                 if (tiles, beside) in own:
                     raise
-        print(f"{name}, {kind}: {pack.rows} rows, {seen} pairs")
+        print(f"{name}, {kind}, {form}: {pack.rows} rows, {seen} pairs")
         others = sorted(found[2:], key=lambda f: f[0])
         for us, tiles, beside, error in found[:2] + others[:6]:
             where = "side by side" if beside else "in the store"

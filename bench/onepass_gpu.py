@@ -32,18 +32,23 @@ Results = dict[str, dict[str, Any]]
 TABLE = (
     ("bf16, one", "one read, 300 + 32, bf16", "<= 14 ms", "10.5"),
     ("12 bits, one", "one read, 300 + 32, experts in 12 bits", "<= 14 ms", ""),
+    ("both, one", "one read, 300 + 32, experts in both forms", "<= 14 ms", ""),
     ("fp8, one", "one read, 300 + 32, FP8", "<= 8 ms", "5.4"),
     ("bf16, many", "32 reads, uncached, bf16", ">= 230/s", "385"),
     ("12 bits, many", "32 reads, uncached, experts in 12 bits", "", ""),
+    ("both, many", "32 reads, uncached, experts in both", ">= 230/s", "385"),
     ("fp8, many", "32 reads, uncached, FP8", ">= 420/s", "769"),
     ("bf16, cached", "32 reads, 200 schema tokens cached, bf16", ">= 550/s", "970"),
     ("12 bits, cached", "32 reads, 200 cached, experts in 12 bits", "", ""),
+    ("both, cached", "32 reads, 200 cached, experts in both", ">= 550/s", "970"),
     ("fp8, cached", "32 reads, 200 schema tokens cached, FP8", "", ""),
     ("bf16, draws", "8 draws of one request, bf16", "<= 1.3x", "1.0x"),
     ("12 bits, draws", "8 draws, experts in 12 bits", "<= 1.3x", "1.0x"),
+    ("both, draws", "8 draws, experts in both forms", "<= 1.3x", "1.0x"),
     ("fp8, draws", "8 draws of one request, FP8", "<= 1.3x", "1.0x"),
     ("bf16, two passes", "two passes, same kernels, bf16", ">= 1.6x", "1.9x"),
     ("12 bits, two passes", "two passes, experts in 12 bits", ">= 1.6x", "1.9x"),
+    ("both, two passes", "two passes, experts in both forms", ">= 1.6x", "1.9x"),
     ("fp8, two passes", "two passes, same kernels, FP8", ">= 1.6x", "1.9x"),
     ("transformers, one", "transformers, one read, bf16", "report", ""),
     ("transformers, many", "transformers, 32 reads, bf16", "report", ""),
@@ -139,7 +144,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="write all figures here as JSON")
     parser.add_argument("--reps", type=int, default=20, help="timed repetitions of a row of one read; others take fewer")
     parser.add_argument(
-        "--groups", nargs="+", choices=ROWS, default=["ceilings", "check", "bf16", "12 bits", "fp8", "transformers"]
+        "--groups", nargs="+", choices=ROWS, default=["ceilings", "check", "bf16", "12 bits", "both", "fp8", "transformers"]
     )
     parser.add_argument("--rows", nargs="+", help="only the groups' rows of these names")
     parser.add_argument("--group-seconds", type=float, default=150, help="most time of one group")

@@ -118,21 +118,36 @@ def widened(value: Any) -> Any:
     return value
 
 
-def packed_experts(weights: Weights) -> Weights:
-    """The same with the experts' bf16 weights packed into 12 bits, layer by layer: `weights` lets go of what was packed."""
+def packed_experts(weights: Weights, keep: bool = False) -> Weights:
+    """The same with the experts' bf16 weights packed into 12 bits, layer by layer: `weights` lets go of what was packed.
+
+    Args:
+        keep: both forms, as `Options.expert_bits` "12+16" does.
+    """
     layers = []
     while weights.layers:
         layer = weights.layers.pop(0)
-        stacks = {name: in_12_bits(getattr(layer, name).weight) for name in ("experts_gate_up", "experts_down")}
+        stacks = {}
+        for name in ("experts_gate_up", "experts_down"):
+            wide = getattr(layer, name)
+            packed = in_12_bits(wide.weight)
+            stacks[name] = replace(wide, twin=packed) if keep else packed
         layers.append(replace(layer, **stacks))
     return replace(weights, layers=layers)
 
 
-def weight_bytes(weights: Weights) -> int:
+def bytes_read(weight: torch.Tensor | Linear, few: bool) -> int:
+    """Bytes of a weight; of experts in both forms, those that a pass of few rows reads or a larger one."""
+    twin = weight.twin if isinstance(weight, Linear) else None
+    return weight.nbytes if twin is None else twin.nbytes if few else weight.nbytes - twin.nbytes
+
+
+def weight_bytes(weights: Weights, few: bool) -> int:
     """Bytes of every weight a pass reads: all experts, and the embedding as output matrix."""
     total = weights.embedding.nbytes
     for layer in weights.layers:
-        total += sum(v.nbytes for f in fields(layer) if isinstance(v := getattr(layer, f.name), torch.Tensor | Linear))
+        parts = [getattr(layer, f.name) for f in fields(layer)]
+        total += sum(bytes_read(part, few) for part in parts if isinstance(part, torch.Tensor | Linear))
     return total
 
 

@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,13 +25,22 @@ import torch
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "src"), str(Path(__file__).resolve().parent)]
 
 from onepass_check import check  # noqa: E402
-from onepass_model import TINY, active_parameters, config_of, packed_experts, random_weights, weight_bytes  # noqa: E402
+from onepass_model import (  # noqa: E402
+    TINY,
+    active_parameters,
+    bytes_read,
+    config_of,
+    packed_experts,
+    random_weights,
+    weight_bytes,
+)
 from onepass_transformers import random_model, two_sweeps  # noqa: E402
 
 from oneread.engines.base import Read, Slot  # noqa: E402
 from oneread.engines.onepass.engine import OnePassModel  # noqa: E402
+from oneread.engines.onepass.kernels.plan import takes_packed  # noqa: E402
 from oneread.engines.onepass.linear import FP8  # noqa: E402
-from oneread.engines.onepass.options import Form, Options  # noqa: E402
+from oneread.engines.onepass.options import ExpertBits, Form, Options  # noqa: E402
 from oneread.engines.onepass.packing import pack_reads  # noqa: E402
 from oneread.engines.onepass.prefix import PrefixCache  # noqa: E402
 from oneread.engines.onepass.transfer import Sizes, write_block  # noqa: E402
@@ -46,18 +55,21 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "attention by FlexAttention": {"attention": "flex", "graphs": False},
     "plain torch steps": {"steps": "torch", "attention": "sdpa", "experts": "grouped", "graphs": False},
 }
+BITS: dict[str, ExpertBits] = {"12 bits": 12, "both": "12+16", "bf16 in 12 bits": 12, "bf16 in both": "12+16"}
+"""Of the experts' weights, by group and by row of "check"; elsewhere 16."""
 ROWS = {
     "ceilings": ("copy", "bf16 products", "fp8 products"),
-    "check": ("bf16", "bf16 in 12 bits", "fp8 weights", "fp8 weights and rows"),
+    "check": ("bf16", "bf16 in 12 bits", "bf16 in both", "fp8 weights", "fp8 weights and rows"),
     "bf16": ENGINE_ROWS,
     "12 bits": ENGINE_ROWS,
+    "both": ENGINE_ROWS,
     "fp8": ENGINE_ROWS,
     "variants": tuple(f"{name}, {size}" for name in VARIANTS for size in ("one", "many")),
     "variants fp8": tuple(f"{name}, {size}" for name in ("one stream", "dense beside the routing") for size in ("one", "many")),
     "transformers": ("one", "many"),
 }
 KINDS = {
-    "experts": ("gate_up_kernel", "down_kernel", "grouped"),
+    "experts": ("gate_up_kernel", "down_kernel", "stationary_kernel", "grouped"),
     "attention": ("attend_kernel", "fetch_kernel", "visits_kernel", "flash", "fmha", "flex"),
     "routing": ("logits_kernel", "choose_kernel", "place_kernel"),
     "norms, gating, rotation": ("norm_kernel", "gated_kernel", "after_", "quantise_kernel", "heads_kernel"),
@@ -72,7 +84,7 @@ class Rows:
     def __init__(self, group: str, reps: int, dry: bool, tiles: dict[str, Any]) -> None:
         self.group, self.dry, self.tiles = group, dry, tiles
         self.device = torch.device("cpu" if dry else "cuda")
-        self.dtype = torch.float32 if dry and group != "12 bits" else torch.bfloat16
+        self.dtype = torch.float32 if dry and group not in BITS else torch.bfloat16
         self.config = config_of(**({**TINY, "num_hidden_layers": 6} if dry else {}))
         self.reps = 2 if dry else reps
         self.prompt, self.canvas, self.schema, self.count = (60, 8, 32, 4) if dry else (300, 32, 200, 32)
@@ -85,15 +97,15 @@ class Rows:
             return self.ceiling(row)
         if self.group == "check":
             form: Form = "plain" if row.startswith("bf16") else "fp8"
-            options = replace(self.options(row.endswith("rows"), form), expert_bits=12 if row.endswith("bits") else 16)
-            return check(form, options, self.device, torch.bfloat16 if options.expert_bits == 12 else self.dtype, self.dry)
+            options, bits = self.options(row.endswith("rows"), form), BITS.get(row, 16)
+            return check(form, bits, options, self.device, self.dtype if bits == 16 else torch.bfloat16, self.dry)
         if self.group == "transformers":
             return self.transformers(self.count if row == "many" else 1)
         if self.weights is None:
             start = time.perf_counter()
             self.weights = random_weights(self.config, self.form(), self.device, self.dtype)
-            if self.group == "12 bits":
-                self.weights = packed_experts(self.weights)
+            if self.group in BITS:
+                self.weights = packed_experts(self.weights, BITS[self.group] == "12+16")
             if self.device.type == "cuda":
                 torch.cuda.reset_peak_memory_stats()  # of what the weights were made from
             self.sync()
@@ -124,8 +136,8 @@ class Rows:
         options = self.options(True, self.form())
         if self.dry:
             changes = {}
-        bits: Literal[16, 12] = 12 if self.group == "12 bits" else 16
-        options = replace(options, **changes, kv_bytes=options.kv_bytes if cache else 0, expert_bits=bits)
+        # The form of the experts shows in the weights.
+        options = replace(options, **changes, kv_bytes=options.kv_bytes if cache else 0)
         made = OnePassModel(self.weights, options)
         own: Any = getattr(made._steps, "tiles", None)
         if own is not None:
@@ -184,10 +196,12 @@ class Rows:
 
     def figures(self, ms: float, reads: int, rows: int, note: str = "") -> dict[str, Any]:
         """A row of the table, with the bytes and operations that the work needs at least."""
-        moved = weight_bytes(self.weights) + rows * self.config.kv_row_bytes(self.weights.embedding.element_size()) * 2
+        few = takes_packed(rows, self.config.experts_per_token, self.config.experts)
+        moved = weight_bytes(self.weights, few) + rows * self.config.kv_row_bytes(self.weights.embedding.element_size()) * 2
         # The last layer's rows are the slots, for which few of its experts are read.
         slots, last = 4 * reads, len(self.weights.layers) - 1
-        experts = self.weights.layers[last].experts_gate_up.nbytes + self.weights.layers[last].experts_down.nbytes
+        layer = self.weights.layers[last]
+        experts = bytes_read(layer.experts_gate_up, few) + bytes_read(layer.experts_down, few)
         moved -= int(experts * max(0.0, 1 - slots * self.config.experts_per_token / self.config.experts))
         before, whole = active_parameters(self.config, last), active_parameters(self.config)
         operations = 2 * (before * rows + (whole - before + self.config.vocab * self.config.hidden) * slots)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -15,6 +16,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from oneread.cli.loading import placed  # noqa: E402
+from oneread.cli.options import BitsName  # noqa: E402
 
 from .readers.gemma import NAME, write_checkpoint  # noqa: E402
 from .test_cli import ONEREAD, call  # noqa: E402
@@ -90,7 +92,22 @@ def test_another_number_of_bits_is_refused_with_those_that_are_taken(command: st
     assert got.exit_code == 2
     told = " ".join(got.stderr.replace("│", " ").split())
     assert "--expert-bits" in told
-    assert "'8' is not one of '16', '12'" in told
+    assert "'8' is not one of '16', '12', '12+16'" in told
+
+
+@pytest.mark.parametrize("command", ["doctor", "ask", "serve"])
+def test_both_forms_are_refused_where_the_fused_kernels_do_not_run(half: Path, command: str) -> None:
+    own = {"doctor": ("--port", "0"), "ask": ("x", "--noul", "y"), "serve": ("--port", "0")}[command]
+    got = call(command, *own, "--reader", str(half), *SMALL, "--expert-bits", "12+16")
+    assert got.exit_code == 1
+    told = " ".join((got.stdout + got.stderr).replace("│", " ").split())
+    assert "12 and 16 bits side by side are for the experts' fused kernels only: they need a CUDA device" in told
+    assert ("Leave --expert-bits (ONEREAD_EXPERT_BITS) out" in told) is (command == "doctor")
+
+
+def test_bits_of_experts_are_placed_by_their_name() -> None:
+    names: list[Any] = [None, *BitsName]
+    assert [placed(None, bits=name).expert_bits for name in names] == [None, 16, 12, "12+16"]
 
 
 def test_where_only_twelve_bits_fit_doctor_says_so(half: Path, monkeypatch: pytest.MonkeyPatch) -> None:

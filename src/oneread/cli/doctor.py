@@ -144,7 +144,7 @@ def _reader(path: Path | None, threads: int | None, placement: Placement) -> Ite
         todo = "Get its files again."
         if path is None:
             todo = "Install oneread again: python -m pip install --force-reinstall oneread"
-        elif placement.expert_bits == 12:
+        elif placement.expert_bits not in (None, 16):
             todo = "Leave --expert-bits (ONEREAD_EXPERT_BITS) out, or get its files again."
         yield Finding("reader", str(error), todo)
         return
@@ -183,9 +183,8 @@ def _survey(known: Survey) -> Iterator[Finding]:
     else:
         yield Finding("images", "refused: its image tower needs pip install 'oneread[vision]'")
     todo = "Take fewer --pass-rows or a smaller --prefix-cache-gib, free memory, or take a quantised checkpoint."
-    if known.fit.fits_packed:
-        less = f"{known.fit.spared / 1024**3:.1f} GiB less"
-        todo = f"Take --expert-bits 12, which needs {less} and fits (very slow on plain torch). Or t{todo[1:]}"
+    if known.fit.instead is not None:
+        todo = f"Take {known.fit.instead}. Or t{todo[1:]}"
     yield Finding("fit", str(known.fit), None if known.fit.fits else todo)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from .console import err
 
 if TYPE_CHECKING:
+    from ..engines.onepass.options import ExpertBits
     from ..readers.checkpoint import Placement
     from .options import BitsName
 
@@ -33,4 +34,5 @@ def placed(
     from ..readers.checkpoint import Placement
 
     kv_bytes = None if cache_gib is None else round(cache_gib * 2**30)
-    return Placement(device, kv_bytes, rows, None if bits is None else 12 if bits == "12" else 16)
+    forms: dict[str, ExpertBits] = {"16": 16, "12": 12, "12+16": "12+16"}
+    return Placement(device, kv_bytes, rows, None if bits is None else forms[bits])

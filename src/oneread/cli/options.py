@@ -50,17 +50,19 @@ PassRows = Annotated[
 
 
 class BitsName(StrEnum):
-    """How many bits a weight of DiffusionGemma's experts may take."""
+    """How many bits a weight of DiffusionGemma's experts may take; or both forms side by side."""
 
     SIXTEEN = "16"
     TWELVE = "12"
+    BOTH = "12+16"
 
 
 ExpertBits = Annotated[
     BitsName | None,
     typer.Option(
         envvar="ONEREAD_EXPERT_BITS",
-        help="Bits of a weight of DiffusionGemma's experts: 12 keep bfloat16 in a quarter less, for few reads at once; else 16.",
+        help="Bits of a weight of DiffusionGemma's experts: 12 keep bfloat16 in a quarter less, for few reads at once; "
+        "12+16 keep both forms, in three quarters more, for few and for many (CUDA's fused kernels only); left out, 16.",
     ),
 ]
 Host = Annotated[str, typer.Option(envvar="ONEREAD_HOST", help="Address to listen on.")]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from tokenizers import Tokenizer
 
@@ -28,7 +28,7 @@ from .manifest import MANIFEST, TOKENIZER
 from .reader import Reader
 
 if TYPE_CHECKING:
-    from ..engines.onepass.options import Options
+    from ..engines.onepass.options import ExpertBits, Options
 
 CONFIG = "config.json"
 UNCALIBRATED = Temperatures.parse({"noul": 1, "choice": 1, "score": 1})
@@ -52,7 +52,7 @@ class Placement:
     device: str | None = None
     kv_bytes: int | None = None
     rows: int | None = None
-    expert_bits: Literal[16, 12] | None = None
+    expert_bits: ExpertBits | None = None
 
 
 def is_checkpoint(directory: Path) -> bool:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
+from oneread.engines.base import Read
 from oneread.engines.onepass.config import read_config
 from oneread.engines.onepass.engine import OnePassModel
 from oneread.engines.onepass.options import Options
+from oneread.engines.onepass.packing import pack_reads
+from oneread.engines.onepass.transfer import DeviceBlock, Sizes, read_block, write_block
 from oneread.engines.onepass.weights import load_weights
 
 CUDA = torch.cuda.is_available()
@@ -43,7 +48,7 @@ def fused_steps(
 
 def begin_pass(steps: Any, layers: int = 2) -> None:
     """Begin a pass of so many layers that only route and multiply experts."""
-    config = SimpleNamespace(epsilon=1e-6, ropes={}, layers=(None,) * layers, experts=EXPERTS)
+    config = SimpleNamespace(epsilon=1e-6, ropes={}, layers=(None,) * layers, experts=EXPERTS, experts_per_token=K)
     row = torch.zeros(1, dtype=torch.int32, device=DEVICE)
     steps.begin(config, SimpleNamespace(tokens=row, key_rows=row))
 
@@ -61,3 +66,15 @@ def engines(folder: Path) -> tuple[OnePassModel, OnePassModel]:
     fused = OnePassModel(weights, replace(options, steps="triton", attention="triton", experts="triton"))
     fused._steps.tiles = few_tiles()  # type: ignore[attr-defined]
     return fused, OnePassModel(weights, options)
+
+
+def padded_pass(engine: OnePassModel, reads: Sequence[Read]) -> tuple[DeviceBlock, Sizes, Sizes]:
+    """A pass on the device, padded as a graph's is, its own sizes and the padded ones. Its pages count as computed."""
+    pack = pack_reads(reads, engine.prefix, engine._layout)
+    engine.prefix.written(pack.fresh)
+    engine.prefix.release(pack.pages)
+    own = Sizes.of(pack)
+    sizes = Sizes(own.rows + 29, own.past + 21 if own.past else 0, own.nodes + 3, own.slots + 2, own.labels + 7)
+    host = np.full(sizes.words, -(2**31), np.int32)
+    write_block(pack, sizes, engine.options.rows, host)
+    return read_block(torch.from_numpy(host).to(DEVICE), sizes), own, sizes

@@ -131,6 +131,8 @@ def test_torchs_own_kernels_read_what_the_reference_reads(open_engine: Open, cho
         {"activations": "fp8"},
         {"activations": "fp8", "steps": "triton"},
         {"overlap": "experts"},
+        {"expert_bits": "12+16"},
+        {"expert_bits": "12+16", "steps": "triton"},
         {"graphs": True},
         {"graphs": True, "experts": "grouped", "attention": "flex"},
     ],

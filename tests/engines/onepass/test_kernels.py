@@ -17,11 +17,9 @@ from oneread.engines.onepass.diffusion_gemma import Steps
 from oneread.engines.onepass.engine import OnePassModel
 from oneread.engines.onepass.experts import experts_loop
 from oneread.engines.onepass.linear import FP8, Linear, quantise_rows
-from oneread.engines.onepass.packing import pack_reads
-from oneread.engines.onepass.transfer import Sizes, read_block, write_block
 
 from . import tiny
-from .fused import CUDA, DEVICE, EXPERTS, HIDDEN, K, begin_pass, engines, few_tiles, fused_steps, needs_triton
+from .fused import CUDA, DEVICE, EXPERTS, HIDDEN, K, begin_pass, engines, few_tiles, fused_steps, needs_triton, padded_pass
 from .guarded import guarded_memory
 
 pytestmark = needs_triton
@@ -347,17 +345,10 @@ def test_an_engine_that_is_closed_holds_no_weights(folder: Path) -> None:
 
 
 def padded_read(engine: OnePassModel, reads: list[Read]) -> np.ndarray:
-    """Scores and log-sum-exps of a pass padded as a graph's is, in guarded memory."""
-    pack = pack_reads(reads, engine.prefix, engine._layout)
-    engine.prefix.written(pack.fresh)
-    engine.prefix.release(pack.pages)
-    own = Sizes.of(pack)
-    sizes = Sizes(own.rows + 29, own.past + 21 if own.past else 0, own.nodes + 3, own.slots + 2, own.labels + 7)
-    host = np.full(sizes.words, -(2**31), np.int32)
-    write_block(pack, sizes, engine.options.rows, host)
-    block = torch.from_numpy(host).to(DEVICE)
+    """Scores and log-sum-exps of a padded pass, in guarded memory."""
+    device, own, sizes = padded_pass(engine, reads)
     with torch.inference_mode(), guarded_memory():
-        out = engine._read(read_block(block, sizes)).cpu().numpy()
+        out = engine._read(device).cpu().numpy()
     return np.concatenate([out[: own.labels], out[sizes.labels : sizes.labels + own.slots]])
 
 

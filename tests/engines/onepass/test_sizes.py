@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from oneread.engines.onepass.config import Config, parse_config
+from oneread.engines.onepass.options import ExpertBits
 from oneread.engines.onepass.weights import Skeleton
 
 RELEASED: dict[str, Any] = {
@@ -52,7 +53,7 @@ def test_the_released_config_has_the_published_number_of_parameters() -> None:
 
 
 def test_twelve_bits_take_three_quarters_and_a_scale_for_each_output() -> None:
-    def sizes(bits: int) -> tuple[int, int]:
+    def sizes(bits: ExpertBits) -> tuple[int, int]:
         """Bytes of the experts and of the whole text model."""
         skeleton = Skeleton(REAL, lambda _: "plain", torch.bfloat16, torch.device("meta"), expert_bits=bits)
         experts = sum(layer.experts_gate_up.nbytes + layer.experts_down.nbytes for layer in skeleton.weights().layers)
@@ -61,6 +62,7 @@ def test_twelve_bits_take_three_quarters_and_a_scale_for_each_output() -> None:
     weights, outputs = 30 * 128 * 3 * 2816 * 704, 30 * 128 * (2 * 704 + 2816)
     assert sizes(16) == (2 * weights, 50_501_973_624)
     assert sizes(12) == (weights * 3 // 2 + 4 * outputs, 39_147_861_624)
+    assert sizes("12+16") == (sizes(12)[0] + sizes(16)[0], sizes(12)[1] + 2 * weights)
 
 
 def test_fp8_and_nvfp4_take_the_published_share() -> None:

@@ -17,8 +17,9 @@ def steps_for(options: Options, weights: Weights) -> Steps:
         MissingExtra: Triton is asked for and not installed.
         ValueError: the options name something that does not take the weights' form.
     """
-    form = weights.layers[0].experts_gate_up.weight.dtype
-    if options.experts == "grouped" and form != weights.dtype:
+    experts = weights.layers[0].experts_gate_up
+    form = experts.weight.dtype
+    if options.experts == "grouped" and (form != weights.dtype or experts.twin is not None):
         raise ValueError("experts='grouped' takes weights that are not quantised")
     if options.experts == "triton" and form == torch.uint8:
         raise ValueError("experts='triton' takes plain, 12-bit and FP8 weights; NVFP4 needs experts='loop'")

@@ -20,6 +20,7 @@ from .attention import Sight, masked_attention
 from .config import Config, LayerKind, LayerShape
 from .experts import experts_grouped, experts_loop, gated
 from .head import read_slots
+from .kernels.plan import takes_packed
 from .linear import Linear
 from .options import Options
 from .store import KeyValueStore
@@ -142,7 +143,7 @@ def forward(weights: Weights, batch: Batch, store: KeyValueStore, steps: Steps) 
             if not len(batch.wanted):
                 return x[:0]
             x, query, batch = steps.narrow(x, query, layer.shape.kind, batch)
-        attended = steps.attention(query, layer.shape, store, index, batch)
+        attended = steps.attention(query, layer.shape, layer.output, store, index, batch)
         x, for_dense, for_experts, for_router = steps.after_attention(x, steps.linear(attended, layer.output), layer)
         # First, as all that leads to the experts waits for it; the dense MLP may run beside what follows.
         logits = steps.router_logits(for_router, layer)
@@ -158,7 +159,8 @@ def forward(weights: Weights, batch: Batch, store: KeyValueStore, steps: Steps) 
 class Steps:
     """The model's steps in plain torch: the reference, exact in float32 on any device.
 
-    `count` is int32 (1,), the rows that are not padding, for steps that can leave padding out.
+    `count` is int32 (1,), the rows that are not padding, for steps that can leave padding out. `packs`: whether this pass
+    multiplies with the 12-bit form of experts that are kept in both.
     """
 
     options: Options = field(default_factory=Options)
@@ -166,10 +168,12 @@ class Steps:
     epsilon: float = 1e-6
     masks: dict[LayerKind, Any] = field(default_factory=dict)
     turns: dict[LayerKind, tuple[Tensor, Tensor]] = field(default_factory=dict)
+    packs: bool = False
 
     def begin(self, config: Config, batch: Batch) -> None:
         """What all layers share: the masks, and the cosines and sines of every row's position."""
         self.epsilon = config.epsilon
+        self.packs = takes_packed(len(batch.tokens), config.experts_per_token, config.experts)
         for kind in config.ropes:
             self.look(kind, batch.sight, batch.key_rows)
             angles = batch.positions[:, None].float() * inverse_frequencies(config, kind, batch.positions.device)
@@ -242,7 +246,10 @@ class Steps:
         store.values[kind][at] = self.norm(value, None)
         return turn(self.norm(query, layer.query_norm), cosine, sine)
 
-    def attention(self, query: Tensor, shape: LayerShape, store: KeyValueStore, index: int, batch: Batch) -> Tensor:
+    def attention(
+        self, query: Tensor, shape: LayerShape, following: Linear, store: KeyValueStore, index: int, batch: Batch
+    ) -> Rows:
+        """(q, heads * head_dim), in the form that the matrix which follows takes."""
         at = store.rows(index, batch.key_rows)
         keys, values, mask = store.keys[shape.kind][at], store.values[shape.kind][at], self.masks[shape.kind]
         if self.options.attention == "flex":
@@ -269,7 +276,11 @@ class Steps:
     def experts(self, x: Rows, chosen: Tensor, shares: Tensor, gate_up: Linear, down: Linear) -> Tensor:
         """(q, hidden), or (q * n, hidden) with n parts of each row that `after_experts` sums."""
         run = experts_grouped if self.options.experts == "grouped" else experts_loop
-        return run(x, chosen, shares, gate_up, down)
+        return run(x, chosen, shares, self.form_of(gate_up), self.form_of(down))
+
+    def form_of(self, experts: Linear) -> Linear:
+        """Experts as this pass multiplies them. The rows that it began with decide, in the last layer too."""
+        return experts if experts.twin is None or not self.packs else experts.twin
 
     def after_experts(
         self, x: Tensor, dense: Tensor, mixed: Tensor, layer: Layer, batch: Batch, following: Layer | None

@@ -40,12 +40,14 @@ class Fit:
         free: bytes the device has.
         unified: whether host and device share them.
         spared: bytes that 12 bits for the experts' weights would take less, where those have 16 and can have 12.
+        doubled: bytes that 16 bits alone would take less, where the experts have both forms.
     """
 
     parts: tuple[tuple[str, int], ...]
     free: int
     unified: bool
     spared: int = 0
+    doubled: int = 0
 
     @property
     def needed(self) -> int:
@@ -56,9 +58,12 @@ class Fit:
         return self.needed <= self.free
 
     @property
-    def fits_packed(self) -> bool:
-        """Whether it does not fit, and would with 12 bits for the experts' weights."""
-        return self.free < self.needed <= self.free + self.spared
+    def instead(self) -> str | None:
+        """Which bits for the experts' weights would fit where this does not, and how much less they take, in words."""
+        for bits, less, warned in ((16, self.doubled, ""), (12, self.spared, " (very slow on plain torch)")):
+            if self.free < self.needed <= self.free + less:
+                return f"--expert-bits {bits}, which needs {less / GIB:.1f} GiB less and fits{warned}"
+        return None
 
     def __str__(self) -> str:
         terms = " + ".join(f"{name} {size / GIB:.1f}" for name, size in self.parts)
@@ -82,10 +87,15 @@ def measure_fit(folder: Path, config: Config, options: Options, free: int, unifi
     text = sum(e.nbytes for e in entries.values()) - vision
     embedding = next((e for name, e in entries.items() if name.endswith("embed_tokens.weight")), None)
     element = _WIDTHS.get(embedding.dtype, 2) if embedding is not None else 2
-    spared = _spared(entries, config) if embedding is not None and embedding.dtype == "BF16" else 0
+    sixteen, twelve = _experts(entries, config) if embedding is not None and embedding.dtype == "BF16" else (0, 0)
+    doubled = twelve if options.expert_bits == "12+16" else 0
+    # What 12 bits alone would do without.
+    spared = sixteen if doubled else sixteen - twelve
     if options.expert_bits == 12:
         text, spared = text - spared, 0
     parts = [("weights", text)]
+    if doubled:
+        parts.append(("experts in 12 bits", doubled))
     if images:
         parts.append(("image tower", vision))
     cached = options.kv_bytes // (config.kv_row_bytes(element) * PAGE) * PAGE
@@ -100,15 +110,14 @@ def measure_fit(folder: Path, config: Config, options: Options, free: int, unifi
     parts += [("a block of text", TEXT_COPIES * config.canvas * config.vocab * 4), ("context", CONTEXT)]
     if unified:
         parts.append(("left for the host", HOST_RESERVE))
-    return Fit(tuple(parts), free, unified, spared)
+    return Fit(tuple(parts), free, unified, spared, doubled)
 
 
-def _spared(entries: dict[str, Entry], config: Config) -> int:
-    """Bytes that the experts of a checkpoint take less in 12 bits, with a float32 scale an output; 0 where they cannot."""
-    if not config.packable:
-        return 0
-    stacks = [e for name, e in entries.items() if name.endswith((".experts.gate_up_proj", ".experts.down_proj"))]
-    return sum(e.nbytes // 4 - math.prod(e.shape[:-1]) * 4 for e in stacks if e.dtype == "BF16")
+def _experts(entries: dict[str, Entry], config: Config) -> tuple[int, int]:
+    """Bytes of a checkpoint's experts as they are, and in 12 bits with a float32 scale an output; 0 where those cannot be."""
+    names = (".experts.gate_up_proj", ".experts.down_proj") if config.packable else ()
+    stacks = [e for name, e in entries.items() if name.endswith(names) and e.dtype == "BF16"]
+    return sum(e.nbytes for e in stacks), sum(e.nbytes // 4 * 3 + math.prod(e.shape[:-1]) * 4 for e in stacks)
 
 
 def workspace(config: Config, rows: int, element: int) -> int:
@@ -138,7 +147,6 @@ def check_fit(fit: Fit) -> None:
     """
     if not fit.fits:
         todo = "A smaller prefix cache or fewer rows a pass need less"
-        if fit.fits_packed:
-            less = f"{fit.spared / GIB:.1f} GiB less, which fits (very slow on plain torch)"
-            todo += f", and 12 bits for experts' weights (--expert-bits 12) {less}"
+        if (instead := fit.instead) is not None:
+            todo += f". Or take {instead}"
         raise ReaderError(f"not enough memory: {fit}. {todo}")

@@ -28,12 +28,16 @@ class Linear:
       W = e2m1 * scale * scale_2 with float8_e4m3fn scales (..., out, in / 16) and float32 scale_2 (..., out);
     * int16: bf16 in 12 bits (packed.py). The weight is its `low`, (..., out / 2, in), beside `high` (..., out / 2, in / 2) and
       one float32 scale per output.
+
+    `twin` is the same in 12 bits, where experts of a float dtype are kept in both forms; only who picks a form for a pass sees it
+    (`diffusion_gemma.Steps.form_of`).
     """
 
     weight: Tensor
     scale: Tensor | None = None
     scale_2: Tensor | None = None
     high: Tensor | None = None
+    twin: Linear | None = None
 
     @property
     def outputs(self) -> int:
@@ -45,12 +49,12 @@ class Linear:
 
     @property
     def nbytes(self) -> int:
-        """Bytes on the device, scales included."""
-        return sum(t.nbytes for t in (self.weight, self.scale, self.scale_2, self.high) if t is not None)
+        """Bytes on the device, scales and twin included."""
+        return sum(t.nbytes for t in (self.weight, self.scale, self.scale_2, self.high, self.twin) if t is not None)
 
     def __getitem__(self, expert: int) -> Linear:
         """One matrix of a stack, without a copy."""
-        parts = (self.weight, self.scale, self.scale_2, self.high)
+        parts = (self.weight, self.scale, self.scale_2, self.high, self.twin)
         return Linear(*(None if t is None else t[expert] for t in parts))  # type: ignore[arg-type]
 
     def dequantised(self, dtype: torch.dtype) -> Tensor:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import rich
 import torch
@@ -14,7 +13,8 @@ from .config import Config, read_config
 from .diffusion_gemma import Weights
 from .engine import OnePassModel
 from .fit import Fit, check_fit, measure_fit
-from .options import Options
+from .kernels.plan import PACKED_PAIRS
+from .options import ExpertBits, Options
 from .packed import ROUNDED_BY
 from .sampler import read_sampler
 from .vision import load_vision
@@ -65,26 +65,39 @@ def load_onepass(
 def rounding(weights: Weights) -> str | None:
     """What was rounded of experts' weights in 12 bits, in words; None where they are as they came."""
     experts = [stack for layer in weights.layers for stack in (layer.experts_gate_up, layer.experts_down)]
-    stacks = [stack for stack in experts if stack.high is not None]
+    both = any(stack.twin is not None for stack in experts)
+    stacks = [packed for stack in experts if (packed := stack.twin or stack).high is not None]
     if not stacks:
         return None
     # `low` holds two outputs in a number.
     share = 100 * weights.rounded / sum(2 * stack.weight.numel() for stack in stacks)
     part = "none" if not weights.rounded else "less than 0.01 %" if share < 0.01 else f"{share:.2f} %"
     most = f", by at most {ROUNDED_BY} of their row's largest" if weights.rounded else ""
-    return f"experts' weights in 12 bits: {part} of them rounded{most}"
+    if not both:
+        return f"experts' weights in 12 bits: {part} of them rounded{most}"
+    rows = PACKED_PAIRS * weights.config.experts // weights.config.experts_per_token
+    return (
+        f"experts' weights in 12 bits for passes of up to {rows:,} rows, in 16 for larger ones: "
+        f"{part} of those in 12 bits rounded{most}"
+    )
 
 
 def default_options(
-    folder: Path, device: str, rows: int | None = None, kv_bytes: int | None = None, expert_bits: Literal[16, 12] = 16
+    folder: Path, device: str, rows: int | None = None, kv_bytes: int | None = None, expert_bits: ExpertBits = 16
 ) -> Options:
     """The options for a checkpoint on a device, with the rows of a pass and the bytes of the prefix cache where given.
 
     Plain torch where the fused kernels cannot run (`lacking`).
+
+    Raises:
+        ReaderError: both forms of experts are asked for, where none of their fused kernels can run.
     """
     where = torch.device(device)
-    fast = where.type == "cuda" and lacking(where, read_config(folder)) is None
-    chosen = Options.for_cuda(expert_form(folder)) if fast else Options()
+    lacks = lacking(where, read_config(folder)) if where.type == "cuda" else "they need a CUDA device"
+    chosen = Options.for_cuda(expert_form(folder)) if lacks is None else Options()
+    if expert_bits == "12+16" and chosen.experts != "triton":
+        why = lacks or "NVFP4 weights have none"
+        raise ReaderError(f"12 and 16 bits side by side are for the experts' fused kernels only: {why}; leave --expert-bits out")
     rows, kv_bytes = chosen.rows if rows is None else rows, chosen.kv_bytes if kv_bytes is None else kv_bytes
     return replace(chosen, rows=rows, kv_bytes=kv_bytes, expert_bits=expert_bits)
 

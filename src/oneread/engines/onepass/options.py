@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 Form: TypeAlias = Literal["plain", "fp8", "nvfp4"]
 """How weights are stored; see `linear.Linear`."""
+ExpertBits: TypeAlias = Literal[16, 12, "12+16"]
+"""Of each weight of the experts; the last keeps both forms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,8 @@ class Options:
         warm_rows: sizes captured at start, so that no request waits for it.
         expert_bits: of each weight of the experts, where the checkpoint has them in bfloat16. 12 hold all but a row's smallest
             exactly (packed.py) in a quarter less memory. Experts' Triton kernels are faster then in small passes and slower
-            in large ones; plain torch widens them at every use and is far slower.
+            in large ones; plain torch widens them at every use and is far slower. "12+16" keeps both forms, for experts' Triton
+            kernels only: small passes multiply with the one, large ones with the other (`kernels.plan.takes_packed`).
     """
 
     rows: int = 4096
@@ -44,11 +47,11 @@ class Options:
     graphs: bool = False
     graph_rows: int = 16384
     warm_rows: tuple[int, ...] = (64, 128, 256, 384, 512, 1024)
-    expert_bits: Literal[16, 12] = 16
+    expert_bits: ExpertBits = 16
 
     def __post_init__(self) -> None:
-        if self.expert_bits not in (16, 12):
-            raise ValueError(f"expert_bits should be 16 or 12, not {self.expert_bits}")
+        if self.expert_bits not in get_args(ExpertBits):
+            raise ValueError(f"expert_bits should be 16, 12 or '12+16', not {self.expert_bits!r}")
         fused = self.steps == "triton"
         for name, value in (("attention", self.attention), ("experts", self.experts)):
             if value == "triton" and not fused:
@@ -59,6 +62,8 @@ class Options:
             raise ValueError("overlap needs steps='triton'")
         if self.expert_bits == 12 and self.experts == "grouped":
             raise ValueError("experts='grouped' takes weights of 16 bits")
+        if self.expert_bits == "12+16" and not (fused and self.experts == "triton"):
+            raise ValueError("expert_bits='12+16' needs steps='triton' and experts='triton'")
         if self.graphs and (self.experts == "loop" or self.attention == "flex"):
             raise ValueError("graphs need experts and attention that do not wait for the host")
 

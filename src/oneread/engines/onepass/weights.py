@@ -18,7 +18,7 @@ from .checkpoint import Entry, list_tensors, read_tensors, refuse
 from .config import Config
 from .diffusion_gemma import Layer, SelfConditioning, Weights
 from .linear import FP8, NVFP4_GROUP, Linear
-from .options import Form
+from .options import ExpertBits, Form
 
 DECODER = "model.decoder"
 ENCODER = "model.encoder.language_model"
@@ -37,11 +37,12 @@ class Skeleton:
         form: the form of a matrix by its module name, e.g. ``"model.decoder.layers.0.mlp.gate_proj"``.
         dtype: of everything that is not quantised.
         fused_experts: whether a layer's experts are one tensor in the file, or one module each.
-        expert_bits: see `Options`; 12 with fused experts only.
+        expert_bits: see `Options`; other than 16 with fused experts only.
 
     Attributes:
         parts: by tensor name, the part of a weight that it fills. Scales may be a single number in the file.
-        stacks: by tensor name, the experts that are packed into 12 bits as they come; their part has a shape and no memory.
+        stacks: by tensor name, the experts that are packed into 12 bits as they come. Their part has a shape and no memory where
+            they are not kept as they are too.
     """
 
     config: Config
@@ -49,7 +50,7 @@ class Skeleton:
     dtype: torch.dtype
     device: torch.device
     fused_experts: bool = True
-    expert_bits: int = 16
+    expert_bits: ExpertBits = 16
     parts: dict[str, Tensor] = field(default_factory=dict)
     stacks: dict[str, Linear] = field(default_factory=dict)
 
@@ -116,13 +117,15 @@ class Skeleton:
         """All experts' matrix of one tensor."""
         if self.expert_bits == 16:
             return Linear(self._part(name, count, outputs, inputs))
-        self.parts[name] = torch.empty(count, outputs, inputs, dtype=self.dtype, device="meta")
 
         def empty(*shape: int, dtype: torch.dtype = torch.int16) -> Tensor:
             return torch.empty(count, *shape, dtype=dtype, device=self.device)
 
         low, high = empty(outputs // 2, inputs), empty(outputs // 2, inputs // 2)
         self.stacks[name] = Linear(low, empty(outputs, dtype=torch.float32), high=high)
+        if self.expert_bits == "12+16":
+            return Linear(self._part(name, count, outputs, inputs), twin=self.stacks[name])
+        self.parts[name] = torch.empty(count, outputs, inputs, dtype=self.dtype, device="meta")
         return self.stacks[name]
 
     def _matrix(self, modules: list[tuple[str, int]], inputs: int) -> Linear:
@@ -165,7 +168,7 @@ def load_weights(
     device: torch.device,
     dtype: torch.dtype | None = None,
     progress: bool = False,
-    expert_bits: int = 16,
+    expert_bits: ExpertBits = 16,
 ) -> Weights:
     """Read a checkpoint's text model onto a device.
 
@@ -189,7 +192,7 @@ def load_weights(
         for name, tensor in read_tensors(entries):
             part = skeleton.parts[name]
             if name in skeleton.stacks:
-                weights.rounded += _fill(skeleton.stacks[name], tensor, name)
+                weights.rounded += _fill(skeleton.stacks[name], tensor, name, None if part.is_meta else part)
             else:
                 part.copy_(tensor.reshape(part.shape) if tensor.numel() == part.numel() else tensor.reshape(1).expand(part.shape))
             bar.advance(task, entries[name].nbytes)
@@ -197,23 +200,27 @@ def load_weights(
     return weights
 
 
-def _fill(stack: Linear, tensor: Tensor, name: str) -> int:
-    """Pack experts one by one, so that one is held twice and not all. Returns how many weights were rounded."""
+def _fill(stack: Linear, tensor: Tensor, name: str, part: Tensor | None) -> int:
+    """Pack experts one by one, so that one is held once more and not all; keep them in part too. Returns how many weights were
+    rounded."""
     assert stack.scale is not None, "of each output"
     assert stack.high is not None, "beside the low bytes"
     rounded = 0
     for expert, matrix in enumerate(tensor):
+        own = matrix.to(stack.weight.device)
         try:
-            low, high, scale, changed = packed.pack(matrix.to(stack.weight.device))
+            low, high, scale, changed = packed.pack(own)
         except ValueError as error:
             raise ReaderError(f"{name}, expert {expert}: {error}; --expert-bits 16 takes it as it is") from error
         stack.weight[expert], stack.high[expert], stack.scale[expert] = low, high, scale
+        if part is not None:
+            part[expert] = own
         rounded += changed
     return rounded
 
 
 def skeleton_of(
-    entries: dict[str, Entry], config: Config, device: torch.device, dtype: torch.dtype | None, expert_bits: int = 16
+    entries: dict[str, Entry], config: Config, device: torch.device, dtype: torch.dtype | None, expert_bits: ExpertBits = 16
 ) -> Skeleton:
     """The skeleton whose forms are those of a checkpoint's tensors.
 
@@ -230,7 +237,7 @@ def skeleton_of(
         return FORMS.get(entry.dtype, "plain") if entry is not None else "plain"
 
     fused = entries.get(f"{DECODER}.layers.0.experts.gate_up_proj")
-    if expert_bits == 12:
+    if expert_bits != 16:
         _check_packable(fused or entries.get(f"{DECODER}.layers.0.experts.0.down_proj.weight"), config, dtype)
     return Skeleton(config, form, dtype, device, fused is not None, expert_bits)
 

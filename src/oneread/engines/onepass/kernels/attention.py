@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 import triton
@@ -12,9 +13,10 @@ from torch import Tensor
 from ..attention import Sight
 from ..config import Config, LayerKind, LayerShape
 from ..diffusion_gemma import Batch, Layer, Steps, inverse_frequencies
+from ..linear import FP8, Linear
 from ..store import KeyValueStore
 from . import attend, heads, sight
-from .experts import described
+from .experts import Quantised, described, room
 from .plan import Tiles
 
 LOOKED = 16384
@@ -143,11 +145,14 @@ class AttentionSteps(Steps):
         )
         return query
 
-    def attention(self, query: Tensor, shape: LayerShape, store: KeyValueStore, index: int, batch: Batch) -> Tensor:
+    def attention(
+        self, query: Tensor, shape: LayerShape, following: Linear, store: KeyValueStore, index: int, batch: Batch
+    ) -> Any:
         if self.options.attention != "triton":
-            return Steps.attention(self, query, shape, store, index, batch)
+            return Steps.attention(self, query, shape, following, store, index, batch)
         rows, count, size = query.shape
-        out = torch.empty_like(query)
+        quantised = self._quantises(following)
+        out, scales = room(query, count * size, quantised)
         t, visits = self.tiles.attending(shape.kind, self.rows, self.beside), self.visits[shape.kind]
         keys, values = store.keys[shape.kind], store.values[shape.kind]
         if self.beside:
@@ -164,25 +169,30 @@ class AttentionSteps(Steps):
             store.offset(index),
             store.scratch,
             out,
+            scales,
             heads=count,
             kv_heads=shape.kv_heads,
             size=size,
             block=t.rows,
             key_block=t.keys,
             beside=self.beside,
+            quantised=quantised,
             num_warps=t.warps,
             num_stages=t.stages,
         )
-        return out.view(rows, count * size)
+        return Quantised(out, scales) if quantised else out
+
+    def _quantises(self, weight: Linear) -> bool:
+        return weight.weight.dtype == FP8 and self.options.activations == "fp8"
 
     def _near(self, shape: LayerShape, store: KeyValueStore, index: int, key_rows: Tensor) -> tuple[Tensor, Tensor]:
         """Room for a layer's keys and values side by side, with the cached ones in it."""
         keys, values = store.keys[shape.kind], store.values[shape.kind]
         if shape.kind not in self.near:
-            room = (len(key_rows), shape.kv_heads, shape.head_dim)
+            sizes = (len(key_rows), shape.kv_heads, shape.head_dim)
             self.near[shape.kind] = (
-                torch.empty(room, dtype=keys.dtype, device=keys.device),
-                torch.empty(room, dtype=values.dtype, device=values.device),
+                torch.empty(sizes, dtype=keys.dtype, device=keys.device),
+                torch.empty(sizes, dtype=values.dtype, device=values.device),
             )
         near, size, past = self.near[shape.kind], shape.kv_heads * shape.head_dim, len(key_rows) - self.rows
         if past:

@@ -16,6 +16,7 @@ from ..packed import span_of
 from . import norms, routing
 from .down import down_kernel
 from .gate_up import gate_up_kernel
+from .hopper import stack_of, stationary_down, stays
 from .packed import packed_down_kernel, packed_gate_up_kernel
 from .plan import ExpertTiles
 
@@ -42,12 +43,14 @@ class Order:
     """Pairs sorted by expert, int32; see routing.py.
 
     Attributes:
-        pairs: (blocks * block,), the pair of each place. owners, limits: (blocks,).
+        pairs: (blocks * block,), the pair of each place. owners, limits: (blocks,). totals: (experts,), how many pairs are each
+            one's.
     """
 
     pairs: Tensor
     owners: Tensor
     limits: Tensor
+    totals: Tensor
 
 
 def described(x: Tensor, block: list[int]) -> TensorDescriptor:
@@ -67,7 +70,7 @@ def sort_pairs(chosen: Tensor, ranks: Tensor, totals: Tensor, block: int) -> Ord
     routing.place_kernel[(programs,)](
         chosen, ranks, totals, order, owners, limits, pairs, blocks, experts, width, block, PLACED, NAMED, num_warps=4
     )
-    return Order(order, owners, limits)
+    return Order(order, owners, limits, totals)
 
 
 def quantise_places(x: Tensor, order: Order, block: int) -> Quantised:
@@ -134,7 +137,7 @@ def packed_down(x: Tensor, order: Order, shares: Tensor, weight: Linear, t: Expe
 class Products:
     """Both products. `descriptors` tell the card's copy engine where weights are; each is made once."""
 
-    descriptors: dict[tuple[int, ...], TensorDescriptor] = field(default_factory=dict)
+    descriptors: dict[tuple[int, ...], Any] = field(default_factory=dict)
 
     def gate_up(self, x: Any, order: Order, k: int, weight: Linear, t: ExpertTiles) -> Tensor:
         """gelu(gate) * up of every place of the order, (places, inner). Weights of 12 bits: see packed.py for what x is."""
@@ -187,6 +190,11 @@ class Products:
         """Each pair's output times its share, (pairs, hidden), where the pair belongs."""
         if weight.high is not None:
             return packed_down(x, order, shares, weight, t)
+        if t.stationary and isinstance(x, Quantised) and stays(weight, t.block, x.values.device):
+            key = weight.weight.data_ptr(), 0
+            if key not in self.descriptors:
+                self.descriptors[key] = stack_of(weight.weight)
+            return stationary_down(x, order, shares, weight, self.descriptors[key], t.block)
         fp8, scaled = isinstance(x, Quantised), weight.weight.dtype == FP8
         values, scales = (x.values, x.scales) if isinstance(x, Quantised) else (x, x)
         hidden = weight.outputs

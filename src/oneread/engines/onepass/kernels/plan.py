@@ -27,6 +27,8 @@ class ExpertTiles:
         merge: whether gate and up are multiplied as one matrix of twice the columns: rows are read from shared memory once.
         tma, down_tma: whether the card's copy engine loads weights (in the second product the rows too), not each thread
             its part.
+        stationary: whether a tile of weights for the second product stays in shared memory while its expert's rows pass by,
+            where hopper.py has it: FP8 rows in blocks of 128.
     """
 
     block: int
@@ -46,6 +48,7 @@ class ExpertTiles:
     merge: bool = False
     tma: bool = False
     down_tma: bool = False
+    stationary: bool = False
 
     def __post_init__(self) -> None:
         if self.join and not (self.merge and 16 <= self.join <= self.block and self.join & (self.join - 1) == 0):
@@ -62,18 +65,29 @@ LARGE = ExpertTiles(
 WIDE: Classes = (
     (8, ExpertTiles(16, depth=128, stages=5, wide=64, down_stages=3, swap=True, down_swap=True)),
     (26, ExpertTiles(32, stages=5, wide=64, swap=True, down_swap=True)),
-    (100, ExpertTiles(64, gated=128, stages=5)),
+    (56, ExpertTiles(64, gated=128, stages=5)),
     (350, replace(LARGE, join=16)),
     (float("inf"), LARGE),
 )
 FP8_ROWS: Classes = (
     (8, ExpertTiles(16, depth=256, stages=5, wide=64, down_stages=6, swap=True, down_swap=True)),
-    (26, ExpertTiles(32, depth=128, stages=5, down_depth=128, down_warps=8, down_stages=3, swap=True, down_swap=True)),
-    (100, ExpertTiles(64, depth=128, down_warps=8, down_stages=6)),
+    (28, ExpertTiles(32, depth=128, stages=5, down_depth=128, down_warps=8, down_stages=3, swap=True, down_swap=True)),
     (
         float("inf"),
         ExpertTiles(
-            128, gated=128, depth=128, warps=8, down_depth=128, down_warps=8, down_stages=3, halve=True, merge=True, down_tma=True
+            128,
+            gated=128,
+            depth=128,
+            warps=8,
+            down_depth=128,
+            down_warps=8,
+            down_stages=3,
+            halve=True,
+            group=8,
+            merge=True,
+            tma=True,
+            down_tma=True,
+            stationary=True,
         ),
     ),
 )
@@ -85,6 +99,14 @@ PACKED: Classes = (
     (float("inf"), ExpertTiles(128, depth=32, group=8, down_depth=32, wide=64, down_stages=3)),
 )
 """For weights of 12 bits, always the left side. A depth is of pairs of inputs; of the outputs, `wide` of each half are meant."""
+PACKED_PAIRS = 56
+"""Where experts are kept in 12 bits and in 16: up to so many pairs an expert on average a pass multiplies with the former. Of 128
+experts, 8 a row, that is 896 rows, a size that graphs pad to: padded or not, a pass has one form."""
+
+
+def takes_packed(rows: int, k: int, experts: int) -> bool:
+    """Whether a pass of so many rows multiplies with the 12-bit form, where experts are kept in both."""
+    return rows * k <= PACKED_PAIRS * experts
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,12 @@ from torch import Tensor
 from ..config import Config
 from ..diffusion_gemma import Batch, Layer, Steps, Weights
 from ..head import piece_width, pieces
-from ..linear import FP8, Linear
+from ..linear import Linear
 from . import norms, routing, vocabulary
 from .attention import AttentionSteps
 from .experts import Products, Quantised, quantise_places, room, sort_pairs
 from .packed import LIFT
+from .plan import takes_packed
 
 SUMMED = 8192
 """Logits of a slot that one program sums."""
@@ -47,6 +48,7 @@ class FusedSteps(AttentionSteps):
         self.overlaps = self.options.overlap != "none" and device.type == "cuda" and self.rows <= self.options.overlap_rows
         if self.overlaps and self.side is None:
             self.side = torch.cuda.Stream(device)
+        self.packs = takes_packed(self.rows, config.experts_per_token, config.experts)
         self.totals = torch.zeros((len(config.layers), config.experts), dtype=torch.int32, device=device)
         self.routed = 0
 
@@ -125,7 +127,7 @@ class FusedSteps(AttentionSteps):
             width=width,
             rest=rest,
             root=columns**-0.5,
-            lift=LIFT if self.options.experts == "triton" and layer.experts_gate_up.high is not None else 1.0,
+            lift=LIFT if self.options.experts == "triton" and self.form_of(layer.experts_gate_up).high is not None else 1.0,
             dense_quantised=dense_fp8,
             experts_quantised=experts_fp8,
             num_warps=2 if dense_fp8 or experts_fp8 else 4,
@@ -177,6 +179,7 @@ class FusedSteps(AttentionSteps):
         if self.options.experts != "triton":
             self._join("routing")
             return Steps.experts(self, x, chosen, shares, gate_up, down)
+        gate_up, down = self.form_of(gate_up), self.form_of(down)
         rows, k = chosen.shape
         form: Literal["wide", "fp8", "packed"] = (
             "fp8" if isinstance(x, Quantised) else "wide" if gate_up.high is None else "packed"
@@ -253,9 +256,6 @@ class FusedSteps(AttentionSteps):
         """Wait for the stream of its own here, if this is where this overlap ends."""
         if self.overlaps and self.options.overlap == overlap:
             torch.cuda.current_stream(self.side.device).wait_stream(self.side)
-
-    def _quantises(self, weight: Linear) -> bool:
-        return weight.weight.dtype == FP8 and self.options.activations == "fp8"
 
     def _quantise(self, x: Tensor) -> Quantised:
         columns = x.shape[-1]
