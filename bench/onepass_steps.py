@@ -31,6 +31,7 @@ from onepass_timing import compile_apart, graph_us  # noqa: E402
 
 from oneread.engines.onepass.kernels import heads, norms, routing  # noqa: E402
 from oneread.engines.onepass.kernels.attention import WIDE_HEADS  # noqa: E402
+from oneread.engines.onepass.kernels.steps import CHOOSING, ROUTED  # noqa: E402
 from oneread.engines.onepass.linear import FP8  # noqa: E402
 
 CUDA = os.environ.get("TRITON_INTERPRET") != "1"
@@ -186,12 +187,14 @@ def choose(rows: int) -> Case:
         }
         return ins | {"s": torch.zeros(rows, K, device=DEVICE), "t": torch.zeros(EXPERTS, dtype=torch.int32, device=DEVICE)}
 
-    def launch(warps: int) -> Launch:
-        return lambda t: routing.choose_kernel[(rows,)](
-            t["l"], t["e"], t["n"], t["c"], t["s"], t["r"], t["t"], EXPERTS, EXPERTS, K, 1, 1, num_warps=warps
+    def launch(lines: int, warps: int) -> Launch:
+        return lambda t: routing.choose_kernel[(-(-rows // lines),)](
+            t["l"], t["e"], t["n"], t["c"], t["s"], t["r"], t["t"], rows, EXPERTS, EXPERTS, K, 1, 1, lines, num_warps=warps
         )
 
-    return Case(make, ["c", "s"], launch(1), {f"warps={n}": launch(n) for n in (2, 4)})
+    now = (1, 1) if rows <= ROUTED else (CHOOSING, 2)
+    others = {f"lines={n} warps={w}": launch(n, w) for n, w in itertools.product((1, 2, 4, 8), (1, 2, 4)) if (n, w) != now}
+    return Case(make, ["c", "s"], launch(*now), others)
 
 
 def time_us(launch: Launch, sets: list[dict[str, Any]], reps: int = 5) -> float:

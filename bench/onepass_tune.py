@@ -35,12 +35,12 @@ from oneread.engines.onepass.options import Options  # noqa: E402
 
 HIDDEN, INNER, EXPERTS, K = 2816, 704, 128, 8
 SHARED = 227 * 1024
-CLASSES = {64: 8.0, 384: 26.0, 640: 100.0, 4224: 350.0, 10624: float("inf")}
+CLASSES = {64: 8.0, 384: 28.0, 640: 56.0, 4224: 350.0, 10624: float("inf")}
 """Rows that are measured, and up to how many pairs an expert on average their shapes are then used."""
 FORMS = {"bf16": "wide", "12 bits": "packed", "fp8": "fp8"}
 """Forms of weights and rows, and what `plan.Tiles` calls their shapes."""
 JOINS = (16, 32)
-BLOCKS = {64: (16,), 384: (32,), 640: (32, 64), 4224: (64, 128), 10624: (128, 256)}
+BLOCKS = {64: (16,), 384: (32,), 640: (32, 64, 128), 4224: (64, 128), 10624: (128, 256)}
 
 
 def ways(block: int) -> list[dict[str, bool]]:
@@ -113,6 +113,8 @@ def down_shapes(block: int, form: str) -> list[ExpertTiles]:
                     found += [
                         replace(found[-1], merge=True, join=j) for j in JOINS if used + j * depth * element * stages <= SHARED
                     ]
+    if fp8 and block == 128:
+        found.append(replace(found[0], stationary=True))  # which has shapes of its own
     return found
 
 
@@ -241,7 +243,7 @@ def main() -> None:
                 nbytes = sum(pair[name == "down"].nbytes for pair in layers) / len(layers)
                 flops = 2 * rows * K * HIDDEN * INNER * (1 if name == "down" else 2)
                 shown = {item[1]: item for item in found[:4]}
-                for choice in ("tma", "down_tma", "merge", "group", "join"):
+                for choice in ("tma", "down_tma", "merge", "group", "join", "stationary"):
                     # And the best without it.
                     without = (item for item in found if getattr(item[1], choice) == getattr(ExpertTiles(16), choice))
                     shown |= {item[1]: item for item in itertools.islice(without, 1)}
@@ -256,7 +258,7 @@ def main() -> None:
             both = min(whole, key=lambda b: b["gate_up"][0] + b["down"][0])
             (up_us, up), (down_us, down) = both["gate_up"], both["down"]
             second = {name: getattr(down, name) for name in ("wide", "down_depth", "down_warps", "down_stages")}
-            second |= {"down_swap": down.down_swap, "down_tma": down.down_tma}
+            second |= {"down_swap": down.down_swap, "down_tma": down.down_tma, "stationary": down.stationary}
             tiles = replace(up, **second)
             chosen[FORMS[form]].append([CLASSES[rows], asdict(tiles)])
             chosen[FORMS[form]].sort(key=lambda item: item[0])

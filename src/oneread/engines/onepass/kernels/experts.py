@@ -22,6 +22,8 @@ from .plan import ExpertTiles
 
 PLACED, NAMED = 128, 8
 """Pairs that one program sorts, and blocks that it names."""
+QUANTISED = 4096
+"""Values that one program rounds to FP8."""
 
 
 @dataclass(slots=True, eq=False)
@@ -76,8 +78,11 @@ def sort_pairs(chosen: Tensor, ranks: Tensor, totals: Tensor, block: int) -> Ord
 def quantise_places(x: Tensor, order: Order, block: int) -> Quantised:
     """Every place's values in FP8, with a scale each."""
     out, scales = room(x, x.shape[1], True)
-    width = triton.next_power_of_2(x.shape[1])
-    norms.quantise_places_kernel[(len(x) // 4,)](x, out, scales, order.owners, x.shape[1], width, block, 4, num_warps=4)
+    width, rest = norms.parts(x.shape[1])
+    lines = max(1, min(QUANTISED // triton.next_power_of_2(width + rest), block))
+    norms.quantise_places_kernel[(len(x) // lines,)](
+        x, out, scales, order.owners, x.shape[1], width, rest, block, lines, num_warps=1
+    )
     return Quantised(out, scales)
 
 

@@ -119,21 +119,23 @@ def quantise_places_kernel(
     owners,
     columns: tl.constexpr,
     width: tl.constexpr,
+    rest: tl.constexpr,
     block: tl.constexpr,
     lines: tl.constexpr,
 ):
     """Some rows of the experts' gated values as FP8 with a scale each; nothing for blocks that no expert owns."""
-    first = tl.program_id(0) * lines
+    first = tl.program_id(0).to(tl.int64) * lines
     if tl.load(owners + first // block) < 0:
         return
-    row = first.to(tl.int64) + tl.arange(0, lines)
-    at = tl.arange(0, width)
-    inside = (at < columns)[None, :]
-    here = row[:, None] * columns + at[None, :]
-    v = tl.load(x + here, mask=inside, other=0.0).to(tl.float32)
-    scale = tl.maximum(tl.max(tl.abs(v), 1) / FP8_MAX, 1e-12)
+    row = first + tl.arange(0, lines)
+    a_at, b_at = tl.arange(0, width)[None, :], width + tl.arange(0, rest if rest else 1)[None, :]
+    a_here, b_here = row[:, None] * columns + a_at, row[:, None] * columns + b_at
+    a = tl.load(x + a_here, mask=a_at < columns, other=0.0).to(tl.float32)
+    b = tl.load(x + b_here, mask=b_at < columns, other=0.0).to(tl.float32)
+    scale = tl.maximum(tl.maximum(tl.max(tl.abs(a), 1), tl.max(tl.abs(b), 1)) / FP8_MAX, 1e-12)
     tl.store(scales + row, scale)
-    tl.store(out + here, (v / scale[:, None]).to(out.dtype.element_ty), mask=inside)
+    tl.store(out + a_here, (a / scale[:, None]).to(out.dtype.element_ty), mask=a_at < columns)
+    tl.store(out + b_here, (b / scale[:, None]).to(out.dtype.element_ty), mask=b_at < columns)
 
 
 @triton.jit

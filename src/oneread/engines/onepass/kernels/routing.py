@@ -42,7 +42,7 @@ def logits_kernel(
     tl.store(target, tl.trans(acc), mask=(row < rows)[:, None] & (expert < experts)[None, :])
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["rows"])
 def choose_kernel(
     logits,
     expert_scale,
@@ -51,50 +51,57 @@ def choose_kernel(
     shares,
     ranks,
     totals,
+    rows,
     experts: tl.constexpr,
     width: tl.constexpr,
     k: tl.constexpr,
     parts: tl.constexpr,
     slots: tl.constexpr,
+    lines: tl.constexpr,
 ):
     """Softmax over all experts, the k largest (the lowest index first where equal), renormalised, times each one's scale.
 
+    A program takes `lines` rows; one where logits come in `parts`.
     Counts each pair in its expert's total; its rank is how many were counted before it. Rows from `count` on are padding: they
     choose nobody, -1.
     """
-    row = tl.program_id(0)
-    real = row < tl.load(count)
+    row = tl.program_id(0) * lines + tl.arange(0, lines)
+    here = (row < rows)[:, None]
+    real = (row < tl.load(count))[:, None]
     at = tl.arange(0, width)
+    known = (at < experts)[None, :]
     if parts > 1:
+        tl.static_assert(lines == 1)
         part = tl.arange(0, slots)
-        known = (part < parts)[:, None] & (at < experts)[None, :]
-        every = tl.load(logits + (part * tl.num_programs(0) + row)[:, None] * experts + at[None, :], mask=known, other=0.0)
+        first = logits + (part * rows + tl.program_id(0))[:, None] * experts
+        every = tl.load(first + at[None, :], mask=(part < parts)[:, None] & known, other=0.0)
         # Rounded as one product would have been.
-        p = tl.sum(every, 0).to(expert_scale.dtype.element_ty).to(tl.float32)
-        p = tl.where(at < experts, p, float("-inf"))
+        p = tl.sum(every, 0)[None, :].to(expert_scale.dtype.element_ty).to(tl.float32)
     else:
-        p = tl.load(logits + row * experts + at, mask=at < experts, other=float("-inf")).to(tl.float32)
-    p = tl.exp(p - tl.max(p, 0))
-    p = p / tl.sum(p, 0)
+        p = tl.load(logits + row[:, None] * experts + at[None, :], mask=here & known, other=0.0).to(tl.float32)
+    p = tl.where(known, p, float("-inf"))
+    p = tl.exp(p - tl.max(p, 1)[:, None])
+    p = p / tl.sum(p, 1)[:, None]
     # A row that is not a number chooses someone all the same, never memory out of bounds. So does padding, until it is left out
     # below: asked here already, the count is loaded beside the logits and not behind the choice.
     p = tl.where((p == p) & real, p, 0.0)
-    slot = tl.arange(0, k)
-    best = tl.zeros((k,), tl.int32)
-    share = tl.zeros((k,), tl.float32)
-    left = tl.where(at < experts, p, -1.0)
+    slot = tl.arange(0, k)[None, :]
+    best = tl.zeros((lines, k), tl.int32)
+    share = tl.zeros((lines, k), tl.float32)
+    left = tl.where(known, p, -1.0)
     for j in tl.static_range(k):
-        top = tl.max(left, 0)
-        expert = tl.min(tl.where(left == top, at, width), 0)
+        top = tl.max(left, 1)[:, None]
+        expert = tl.min(tl.where(left == top, at[None, :], width), 1)[:, None]
         best = tl.where(slot == j, expert, best)
         share = tl.where(slot == j, top, share)
-        left = tl.where(at == expert, -1.0, left)
+        left = tl.where(at[None, :] == expert, -1.0, left)
     scale = tl.load(expert_scale + best).to(tl.float32)
     rank = tl.atomic_add(totals + best, 1, mask=(slot < k) & real, sem="relaxed")
-    share = share / tl.sum(share, 0) * scale
-    tl.store(chosen + row * k + slot, tl.where(real, best, -1))
-    tl.store(shares + row * k + slot, tl.where(real, share, 0.0))
-    tl.store(ranks + row * k + slot, tl.where(real, rank, 0))
+    share = share / tl.sum(share, 1)[:, None] * scale
+    place = row[:, None] * k + slot
+    tl.store(chosen + place, tl.where(real, best, -1), mask=here)
+    tl.store(shares + place, tl.where(real, share, 0.0), mask=here)
+    tl.store(ranks + place, tl.where(real, rank, 0), mask=here)
 
 
 @triton.jit(do_not_specialize=["pairs", "blocks"])

@@ -24,6 +24,8 @@ SUMMED = 8192
 """Logits of a slot that one program sums."""
 ROUTED, PART = 512, 512
 """Up to so many rows the router's product is made in parts of so many inputs: as one it leaves most of a card without work."""
+CHOOSING = 4
+"""Rows above that which one program chooses experts for."""
 
 
 @dataclass(slots=True, eq=False)
@@ -157,7 +159,8 @@ class FusedSteps(AttentionSteps):
         self.ranks = torch.empty((rows, k), dtype=torch.int32, device=device)
         totals, self.routed = self.totals[self.routed], self.routed + 1
         width = triton.next_power_of_2(experts)
-        routing.choose_kernel[(rows,)](
+        lines = 1 if rows <= ROUTED else CHOOSING
+        routing.choose_kernel[(triton.cdiv(rows, lines),)](
             logits,
             layer.expert_scale,
             self.count,
@@ -165,12 +168,14 @@ class FusedSteps(AttentionSteps):
             shares,
             self.ranks,
             totals,
+            rows,
             experts,
             width,
             k,
             parts=parts,
             slots=triton.next_power_of_2(parts),
-            num_warps=1,
+            lines=lines,
+            num_warps=1 if lines == 1 else 2,
         )
         return chosen, shares
 
