@@ -72,7 +72,7 @@ KINDS = {
     "experts": ("gate_up_kernel", "down_kernel", "stationary_kernel", "grouped"),
     "attention": ("attend_kernel", "fetch_kernel", "visits_kernel", "flash", "fmha", "flex"),
     "routing": ("logits_kernel", "choose_kernel", "place_kernel"),
-    "norms, gating, rotation": ("norm_kernel", "gated_kernel", "after_", "quantise_kernel", "heads_kernel"),
+    "norms, gating, rotation": ("norm_kernel", "gated_kernel", "after_", "quantise_", "heads_kernel"),
     "dense products": ("nvjet", "gemm", "cutlass", "cublas", "splitK"),
     "copies": ("Memcpy", "Memset"),
 }

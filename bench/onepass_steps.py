@@ -37,7 +37,7 @@ from oneread.engines.onepass.linear import FP8  # noqa: E402
 CUDA = os.environ.get("TRITON_INTERPRET") != "1"
 DEVICE = "cuda" if CUDA else "cpu"
 DTYPE = torch.bfloat16 if CUDA else torch.float32
-HIDDEN, DENSE, EXPERTS, K = (2816, 2112, 128, 8) if CUDA else (176, 132, 8, 2)
+HIDDEN, DENSE, INNER, EXPERTS, K = (2816, 2112, 704, 128, 8) if CUDA else (176, 132, 44, 8, 2)
 HEADS = {"sliding": (16, 8, 256), "full": (16, 2, 512)} if CUDA else {"sliding": (4, 2, 32), "full": (4, 1, 64)}
 EPSILON = 1e-6
 Launch = Callable[[dict[str, Any]], None]
@@ -197,6 +197,23 @@ def choose(rows: int) -> Case:
     return Case(make, ["c", "s"], launch(*now), others)
 
 
+def places(rows: int) -> Case:
+    """The experts' gated values in FP8."""
+    count = -(-rows * K // 128) * 128 + 128 * EXPERTS
+
+    def make() -> dict[str, Any]:
+        owners = torch.zeros(count // 128, dtype=torch.int32, device=DEVICE)
+        return {"x": normal(count, INNER), "out": place(count, INNER, True), "s": scales(count), "o": owners}
+
+    def launch(lines: int, warps: int) -> Launch:
+        return lambda t: norms.quantise_places_kernel[(count // lines,)](
+            t["x"], t["out"], t["s"], t["o"], INNER, *norms.parts(INNER), 128, lines, num_warps=warps
+        )
+
+    others = {f"lines={n} warps={w}": launch(n, w) for n, w in itertools.product((1, 2, 4, 8), (1, 2, 4)) if (n, w) != (4, 1)}
+    return Case(make, ["out", "s"], launch(4, 1), others)
+
+
 def time_us(launch: Launch, sets: list[dict[str, Any]], reps: int = 5) -> float:
     """Median of one launch, in a graph of many."""
     launches = max(len(sets), 24 // len(sets) * len(sets))
@@ -248,7 +265,8 @@ def measure(name: str, case: Case, rows: int, shown: int) -> None:
 def cases(rows: int, forms: list[str]) -> list[tuple[str, Callable[[], Case]]]:
     found = [(f"{name} {form}", partial(make, rows, form == "fp8")) for form in forms for name, make in BY_FORM.items()]
     found += [(f"heads {kind}", partial(turned, rows, kind)) for kind in HEADS]
-    return [*found, ("choose", partial(choose, rows))]
+    last = [("places", partial(places, rows))] if "fp8" in forms else []
+    return [*found, ("choose", partial(choose, rows)), *last]
 
 
 def compile_part(forms: list[str], part: int, parts: int) -> None:

@@ -27,6 +27,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "src"), str(Path(__fil
 from onepass_timing import compile_apart, graph_us  # noqa: E402
 
 from oneread.engines.onepass.kernels.experts import Quantised, sort_pairs  # noqa: E402
+from oneread.engines.onepass.kernels.hopper import runs_on  # noqa: E402
 from oneread.engines.onepass.kernels.packed import LIFT  # noqa: E402
 from oneread.engines.onepass.kernels.plan import ExpertTiles  # noqa: E402
 from oneread.engines.onepass.kernels.steps import FusedSteps  # noqa: E402
@@ -36,7 +37,7 @@ from oneread.engines.onepass.options import Options  # noqa: E402
 HIDDEN, INNER, EXPERTS, K = 2816, 704, 128, 8
 SHARED = 227 * 1024
 CLASSES = {64: 8.0, 384: 28.0, 640: 56.0, 4224: 350.0, 10624: float("inf")}
-"""Rows that are measured, and up to how many pairs an expert on average their shapes are then used."""
+"""Rows that are measured, and up to how many pairs an expert on average their shapes are then used; plan.py has finer ones."""
 FORMS = {"bf16": "wide", "12 bits": "packed", "fp8": "fp8"}
 """Forms of weights and rows, and what `plan.Tiles` calls their shapes."""
 JOINS = (16, 32)
@@ -113,7 +114,7 @@ def down_shapes(block: int, form: str) -> list[ExpertTiles]:
                     found += [
                         replace(found[-1], merge=True, join=j) for j in JOINS if used + j * depth * element * stages <= SHARED
                     ]
-    if fp8 and block == 128:
+    if fp8 and block == 128 and runs_on(torch.device("cuda")):
         found.append(replace(found[0], stationary=True))  # which has shapes of its own
     return found
 
@@ -185,7 +186,7 @@ class Case:
 
 
 def compile_part(form: str, blocks: list[int], part: int, parts: int) -> None:
-    """Compile every parts-th shape, with few experts: sizes of stacks are no part of a kernel."""
+    """Compile every parts-th shape, with few experts: sizes of stacks are part of one kernel only."""
     case = Case(16, form, stacks(form, 1, K))
     jobs = [(case.gate_up, t) for b in blocks for t in gate_up_shapes(b, form)]
     jobs += [(case.down, t) for b in blocks for t in down_shapes(b, form)]
@@ -252,13 +253,17 @@ def main() -> None:
                     print(f"  {form} {rows:5} {name:7} {us:8.1f} us {rates}  {tiles}", flush=True)
                 measured += [{"form": form, "rows": rows, "product": name, "us": us, "tiles": asdict(t)} for us, t in found]
                 for item in reversed(found):
-                    best.setdefault((block, item[1].join), {})[name] = item
-        whole = [b for b in best.values() if len(b) == 2]
+                    kept = best.setdefault((block, item[1].join), {})
+                    kept[name] = item
+                    if not item[1].stationary:
+                        kept[f"{name} streamed"] = item
+        whole = [b for b in best.values() if len(b) == 4]
         if whole:
             both = min(whole, key=lambda b: b["gate_up"][0] + b["down"][0])
             (up_us, up), (down_us, down) = both["gate_up"], both["down"]
-            second = {name: getattr(down, name) for name in ("wide", "down_depth", "down_warps", "down_stages")}
-            second |= {"down_swap": down.down_swap, "down_tma": down.down_tma, "stationary": down.stationary}
+            streamed = both["down streamed"][1]
+            names = ("wide", "down_depth", "down_warps", "down_stages", "down_swap", "down_tma")
+            second = {name: getattr(streamed, name) for name in names} | {"stationary": down.stationary}
             tiles = replace(up, **second)
             chosen[FORMS[form]].append([CLASSES[rows], asdict(tiles)])
             chosen[FORMS[form]].sort(key=lambda item: item[0])

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from .console import err
 
 if TYPE_CHECKING:
-    from ..engines.onepass.options import ExpertBits
     from ..readers.checkpoint import Placement
     from .options import BitsName
 
@@ -34,5 +33,5 @@ def placed(
     from ..readers.checkpoint import Placement
 
     kv_bytes = None if cache_gib is None else round(cache_gib * 2**30)
-    forms: dict[str, ExpertBits] = {"16": 16, "12": 12, "12+16": "12+16"}
+    forms: dict[str, Literal[16, 12, "12+16"]] = {"16": 16, "12": 12, "12+16": "12+16"}
     return Placement(device, kv_bytes, rows, None if bits is None else forms[bits])

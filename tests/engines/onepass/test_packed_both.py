@@ -18,6 +18,7 @@ from oneread.engines.onepass.config import read_config
 from oneread.engines.onepass.diffusion_gemma import Layer, Weights
 from oneread.engines.onepass.engine import OnePassModel
 from oneread.engines.onepass.fit import GIB, check_fit, measure_fit
+from oneread.engines.onepass.graphs import blank, bucket
 from oneread.engines.onepass.kernels import plan
 from oneread.engines.onepass.linear import Linear, in_12_bits
 from oneread.engines.onepass.load import default_options, load_onepass, rounding
@@ -100,6 +101,12 @@ def test_small_passes_of_the_kernels_read_12_bits_and_large_ones_16(wide: Path, 
 def test_the_number_of_rows_decides() -> None:
     assert plan.takes_packed(896, 8, 128)
     assert not plan.takes_packed(897, 8, 128)
+    assert [plan.most_packed(8, 128), plan.most_packed(6, 128), plan.most_packed(4, 8)] == [896, 1152, 112]
+    # No pass is padded beyond the limit.
+    rows = np.zeros(880, np.int32)
+    padded = bucket(replace(blank(), tokens=rows, key_rows=rows), 4096)
+    assert padded is not None
+    assert padded.rows == 896
 
 
 def test_what_is_loaded_is_either_form_as_it_is_loaded_alone(wide: Path) -> None:

@@ -11,7 +11,7 @@ import torch
 
 from oneread.engines.onepass.linear import FP8, Linear, quantise_rows
 
-from .fused import CUDA, needs_triton
+from .fused import DEVICE, needs_triton
 from .guarded import guarded_memory
 
 COUNTS = {
@@ -76,24 +76,52 @@ def test_equal_to_the_product_that_streams_weights(counts: list[int], hidden: in
 
 
 @needs_triton
-def test_where_weights_do_not_fit_they_are_streamed() -> None:
+def test_where_weights_do_not_fit_they_are_streamed(monkeypatch: pytest.MonkeyPatch) -> None:
     from oneread.engines.onepass.kernels import hopper
 
     assert [hopper.slots_of(inputs) for inputs in (64, 704, 768)] == [1, 11, 8]
     assert hopper.slots_of(896) < hopper.FEWEST
+    assert not hopper.runs_on(torch.device("cpu"))
 
     def stack(outputs: int, inputs: int, dtype: torch.dtype = FP8) -> Linear:
         return Linear(torch.zeros(1, outputs, inputs, dtype=dtype), torch.ones(1, outputs))
 
-    here = torch.device("cuda" if CUDA else "cpu")
-    expected = here.type == "cuda" and hopper.hopper(here)
-    assert hopper.stays(stack(2816, 704), 128, here) == expected
-    for weight, block in (
-        (stack(2816, 704), 64),
-        (stack(2816, 896), 128),
-        (stack(2816, 720), 128),
-        (stack(2880, 704), 128),
-        (stack(2816, 704, torch.bfloat16), 128),
-    ):
-        assert not hopper.stays(weight, block, here)
-    assert not hopper.stays(stack(2816, 704), 128, torch.device("cpu"))
+    monkeypatch.setattr(hopper, "runs_on", lambda _: True)
+    found = [
+        hopper.stays(weight, block, DEVICE)
+        for weight, block in (
+            (stack(2816, 704), 128),
+            (stack(2816, 704), 64),
+            (stack(2816, 896), 128),
+            (stack(2816, 720), 128),
+            (stack(2880, 704), 128),
+            (stack(2816, 704, torch.bfloat16), 128),
+        )
+    ]
+    assert found == [True, False, False, False, False, False]
+    monkeypatch.setattr(hopper, "runs_on", lambda _: False)
+    assert not hopper.stays(stack(2816, 704), 128, DEVICE)
+
+
+@needs_triton
+def test_only_rows_in_fp8_meet_weights_that_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    from oneread.engines.onepass.kernels import experts
+    from oneread.engines.onepass.kernels.plan import FP8_ROWS
+
+    asked: list[int] = []
+    monkeypatch.setattr(experts, "stays", lambda weight, block, device: True)
+    monkeypatch.setattr(experts, "stack_of", lambda weight: asked.append(1) or "the stack")
+    monkeypatch.setattr(experts, "stationary_down", lambda *given: given)
+    products, tiles = experts.Products(), FP8_ROWS[-1][1]
+    x = experts.Quantised(torch.zeros(128, 64, device=DEVICE).to(FP8), torch.ones(128, device=DEVICE))
+    weight = Linear(torch.zeros(1, 256, 64, device=DEVICE).to(FP8), torch.ones(1, 256, device=DEVICE))
+    none = torch.full((1,), -1, dtype=torch.int32, device=DEVICE)
+    order = experts.Order(torch.zeros(128, dtype=torch.int32, device=DEVICE), none, none, none)
+    shares = torch.ones(4, device=DEVICE)
+    for _ in range(2):
+        assert products.down(x, order, shares, weight, tiles) == (x, order, shares, weight, "the stack", 128)
+    assert asked == [1]
+    small = replace(tiles, block=16, down_depth=32, wide=64, down_stages=2, down_warps=4, halve=False, down_tma=False)
+    assert torch.is_tensor(products.down(x, order, shares, weight, replace(small, stationary=False)))
+    wide = torch.zeros(128, 64, device=DEVICE, dtype=torch.bfloat16)
+    assert torch.is_tensor(products.down(wide, order, shares, Linear(wide.new_zeros(1, 256, 64)), small))

@@ -20,7 +20,7 @@ def steps_for(options: Options, weights: Weights) -> Steps:
     experts = weights.layers[0].experts_gate_up
     form = experts.weight.dtype
     if options.experts == "grouped" and (form != weights.dtype or experts.twin is not None):
-        raise ValueError("experts='grouped' takes weights that are not quantised")
+        raise ValueError("experts='grouped' takes weights in 16 bits alone, not quantised")
     if options.experts == "triton" and form == torch.uint8:
         raise ValueError("experts='triton' takes plain, 12-bit and FP8 weights; NVFP4 needs experts='loop'")
     if options.activations == "fp8" and form != FP8:

@@ -133,6 +133,7 @@ def forward(weights: Weights, batch: Batch, store: KeyValueStore, steps: Steps) 
         (w, hidden), the wanted rows before the final norm.
     """
     config = weights.config
+    steps.packs = takes_packed(len(batch.tokens), config.experts_per_token, config.experts)
     steps.begin(config, batch)
     x = steps.embed(weights, batch)
     h = steps.normed_for(x, weights.layers[0].input_norm, weights.layers[0].qkv)
@@ -173,7 +174,6 @@ class Steps:
     def begin(self, config: Config, batch: Batch) -> None:
         """What all layers share: the masks, and the cosines and sines of every row's position."""
         self.epsilon = config.epsilon
-        self.packs = takes_packed(len(batch.tokens), config.experts_per_token, config.experts)
         for kind in config.ropes:
             self.look(kind, batch.sight, batch.key_rows)
             angles = batch.positions[:, None].float() * inverse_frequencies(config, kind, batch.positions.device)

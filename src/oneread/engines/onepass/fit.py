@@ -60,7 +60,10 @@ class Fit:
     @property
     def instead(self) -> str | None:
         """Which bits for the experts' weights would fit where this does not, and how much less they take, in words."""
-        for bits, less, warned in ((16, self.doubled, ""), (12, self.spared, " (very slow on plain torch)")):
+        for bits, less, warned in (
+            (16, self.doubled, ""),
+            (12, self.spared, "" if self.doubled else " (very slow on plain torch)"),
+        ):
             if self.free < self.needed <= self.free + less:
                 return f"--expert-bits {bits}, which needs {less / GIB:.1f} GiB less and fits{warned}"
         return None

@@ -13,7 +13,7 @@ from .config import Config, read_config
 from .diffusion_gemma import Weights
 from .engine import OnePassModel
 from .fit import Fit, check_fit, measure_fit
-from .kernels.plan import PACKED_PAIRS
+from .kernels.plan import most_packed
 from .options import ExpertBits, Options
 from .packed import ROUNDED_BY
 from .sampler import read_sampler
@@ -75,7 +75,7 @@ def rounding(weights: Weights) -> str | None:
     most = f", by at most {ROUNDED_BY} of their row's largest" if weights.rounded else ""
     if not both:
         return f"experts' weights in 12 bits: {part} of them rounded{most}"
-    rows = PACKED_PAIRS * weights.config.experts // weights.config.experts_per_token
+    rows = most_packed(weights.config.experts_per_token, weights.config.experts)
     return (
         f"experts' weights in 12 bits for passes of up to {rows:,} rows, in 16 for larger ones: "
         f"{part} of those in 12 bits rounded{most}"

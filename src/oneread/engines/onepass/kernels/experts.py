@@ -196,7 +196,7 @@ class Products:
         if weight.high is not None:
             return packed_down(x, order, shares, weight, t)
         if t.stationary and isinstance(x, Quantised) and stays(weight, t.block, x.values.device):
-            key = weight.weight.data_ptr(), 0
+            key = (weight.weight.data_ptr(),)
             if key not in self.descriptors:
                 self.descriptors[key] = stack_of(weight.weight)
             return stationary_down(x, order, shares, weight, self.descriptors[key], t.block)

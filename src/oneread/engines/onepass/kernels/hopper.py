@@ -1,11 +1,12 @@
 """Launches of the kernels in Gluon, Triton's lower level, and where they run: on Hopper cards, under known versions of Triton.
 
-Elsewhere the kernels of down.py compute the same.
+Elsewhere the kernels of down.py compute the same, bit for bit.
 """
 
 # mypy: disable-error-code="no-untyped-call, no-any-return, index, unused-ignore, import-not-found, import-untyped"
 from __future__ import annotations
 
+import os
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -26,14 +27,16 @@ PART, WIDE, DEPTH = 64, 256, 64
 """Of `stationary_kernel`: pairs that a group of warps multiplies at a time, outputs of a tile of weights, and inputs of a part of
 either, which is what one load brings."""
 FEWEST = 6
-"""Places for parts of rows with which the kernel still keeps the matrix unit busy."""
+"""Places for parts of rows with which the kernel still keeps the matrix unit busy. It needs two (see stationary.py)."""
 
 
 @cache
-def hopper(device: torch.device) -> bool:
-    """Whether the kernels run on a device."""
+def runs_on(device: torch.device) -> bool:
+    """Whether the kernels run on a device; never under Triton's interpreter, which does not know Gluon."""
+    if device.type != "cuda" or torch.version.hip is not None or os.environ.get("TRITON_INTERPRET") == "1":
+        return False
     known = ".".join(triton.__version__.split(".")[:2]) in VERSIONS
-    return known and device.type == "cuda" and torch.version.hip is None and torch.cuda.get_device_capability(device) == (9, 0)
+    return known and torch.cuda.get_device_capability(device) == (9, 0)
 
 
 @cache
@@ -48,15 +51,12 @@ def slots_of(inputs: int) -> int:
 
 def stays(weight: Linear, block: int, device: torch.device) -> bool:
     """Whether `stationary_down` takes a stack of weights and blocks of so many pairs."""
-    fitting = (
-        weight.inputs % DEPTH == 0
-        and weight.outputs % WIDE == 0
-        and slots_of(weight.inputs) >= min(FEWEST, weight.inputs // DEPTH)
-    )
-    return weight.weight.dtype == FP8 and block == 2 * PART and fitting and hopper(device)
+    parts = weight.inputs // DEPTH
+    fitting = weight.inputs % DEPTH == 0 and weight.outputs % WIDE == 0 and slots_of(weight.inputs) >= min(FEWEST, parts)
+    return weight.weight.dtype == FP8 and block == 2 * PART and fitting and runs_on(device)
 
 
-def described(x: Tensor, shape: list[int], strides: list[int], block: list[int]) -> Any:
+def swizzled(x: Tensor, shape: list[int], strides: list[int], block: list[int]) -> Any:
     """Bytes as Gluon's loads by the copy engine take them, in blocks whose lines are swizzled whole."""
     from triton.experimental.gluon.language import NVMMASharedLayout
     from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
@@ -71,7 +71,7 @@ def stack_of(weight: Tensor) -> Any:
     inputs = weight.shape[-1]
     shape = [weight.numel() // inputs // 32, 4, 4, 2, inputs]
     strides = [32 * inputs, 2 * inputs, 8 * inputs, inputs, 1]
-    return described(weight, shape, strides, [WIDE // 32, 4, 4, 2, DEPTH])
+    return swizzled(weight, shape, strides, [WIDE // 32, 4, 4, 2, DEPTH])
 
 
 def stationary_down(x: Quantised, order: Order, shares: Tensor, weight: Linear, stack: Any, block: int) -> Tensor:
@@ -81,7 +81,7 @@ def stationary_down(x: Quantised, order: Order, shares: Tensor, weight: Linear, 
     values, experts = x.values, len(weight.weight)
     out = torch.empty((shares.numel(), weight.outputs), dtype=torch.bfloat16, device=values.device)
     stationary_kernel[(processors(values.device),)](
-        described(values, list(values.shape), list(values.stride()), [PART, DEPTH]),
+        swizzled(values, list(values.shape), list(values.stride()), [PART, DEPTH]),
         x.scales,
         stack,
         weight.scale,

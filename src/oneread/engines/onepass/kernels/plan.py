@@ -27,8 +27,9 @@ class ExpertTiles:
         merge: whether gate and up are multiplied as one matrix of twice the columns: rows are read from shared memory once.
         tma, down_tma: whether the card's copy engine loads weights (in the second product the rows too), not each thread
             its part.
-        stationary: whether a tile of weights for the second product stays in shared memory while its expert's rows pass by,
-            where hopper.py has it: FP8 rows in blocks of 128.
+        stationary: whether a tile of weights for the second product stays in shared memory while its expert's rows pass by, where
+            `hopper.stays` says so: FP8 rows and weights in blocks of 128, of sizes that fit, on a Hopper card under a known
+            Triton. `wide` and `down_*` are for elsewhere.
     """
 
     block: int
@@ -101,12 +102,19 @@ PACKED: Classes = (
 """For weights of 12 bits, always the left side. A depth is of pairs of inputs; of the outputs, `wide` of each half are meant."""
 PACKED_PAIRS = 56
 """Where experts are kept in 12 bits and in 16: up to so many pairs an expert on average a pass multiplies with the former. Of 128
-experts, 8 a row, that is 896 rows, a size that graphs pad to: padded or not, a pass has one form."""
+experts, 8 a row, that is 896 rows, a size that graphs pad to: padded or not, a pass has one form.
+Other limits are rounded down to one."""
 
 
 def takes_packed(rows: int, k: int, experts: int) -> bool:
     """Whether a pass of so many rows multiplies with the 12-bit form, where experts are kept in both."""
-    return rows * k <= PACKED_PAIRS * experts
+    return rows <= most_packed(k, experts)
+
+
+def most_packed(k: int, experts: int) -> int:
+    """The rows of the largest pass that does."""
+    most = PACKED_PAIRS * experts // k
+    return most // 128 * 128 or most
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def choose_kernel(
     """
     row = tl.program_id(0) * lines + tl.arange(0, lines)
     here = (row < rows)[:, None]
-    real = (row < tl.load(count))[:, None]
+    real = here & (row < tl.load(count))[:, None]
     at = tl.arange(0, width)
     known = (at < experts)[None, :]
     if parts > 1:

@@ -68,6 +68,7 @@ def fetch(
                 mbarrier.expect(full.index(slot), _PART * _DEPTH)
                 tma.async_copy_global_to_shared(rows, [start, part * _DEPTH], full.index(slot), rows_at.index(slot))
                 taken += 1
+            # Other rows of the block have the same weights. Anded, as it is to stay a number of the device.
             fresh = fresh & False
 
 
@@ -175,11 +176,16 @@ def stationary_kernel(
 ):
     """out[pair] = share[pair] * (rows[i] down^T) for the pair at place i of the order, in blocks of two `PART`s.
 
+    Rows and weights are float8_e4m3fn, their scales, shares float32; out is bfloat16 (pairs, hidden). `order`, `owners`, `limits`
+    and `totals` (experts,) are int32, as in routing.py, of at most `blocks` blocks; `width`: `experts` as a power of two.
+    `slots`: places of the ring.
+
     `rows` describes (places, inner) in blocks of `PART` by `DEPTH`, `stack` (experts * hidden, inner) in blocks of `WIDE` by
     `DEPTH`, as `hopper.stack_of` has it.
     """
     parts: gl.constexpr = inner // _DEPTH
-    gl.static_assert(slots <= parts)
+    # A place is freed one part after it was multiplied: with fewer than two, the one that loads would wait for ever.
+    gl.static_assert((slots <= parts) & (slots >= min(2, parts)))
     at = gl.arange(0, width, gl.BlockedLayout([1], [32], [4], [0]))
     total = gl.load(totals + at, mask=at < experts, other=0)
     used = gl.minimum(gl.sum((total + block - 1) // block, 0), blocks)

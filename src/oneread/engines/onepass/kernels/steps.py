@@ -18,7 +18,6 @@ from . import norms, routing, vocabulary
 from .attention import AttentionSteps
 from .experts import Products, Quantised, quantise_places, room, sort_pairs
 from .packed import LIFT
-from .plan import takes_packed
 
 SUMMED = 8192
 """Logits of a slot that one program sums."""
@@ -50,7 +49,6 @@ class FusedSteps(AttentionSteps):
         self.overlaps = self.options.overlap != "none" and device.type == "cuda" and self.rows <= self.options.overlap_rows
         if self.overlaps and self.side is None:
             self.side = torch.cuda.Stream(device)
-        self.packs = takes_packed(self.rows, config.experts_per_token, config.experts)
         self.totals = torch.zeros((len(config.layers), config.experts), dtype=torch.int32, device=device)
         self.routed = 0
 
