@@ -27,7 +27,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "src"), str(Path(__fil
 from onepass_timing import compile_apart, graph_us  # noqa: E402
 
 from oneread.engines.onepass.kernels.experts import Quantised, sort_pairs  # noqa: E402
-from oneread.engines.onepass.kernels.hopper import runs_on  # noqa: E402
+from oneread.engines.onepass.kernels.hopper import lacks  # noqa: E402
 from oneread.engines.onepass.kernels.packed import LIFT  # noqa: E402
 from oneread.engines.onepass.kernels.plan import ExpertTiles  # noqa: E402
 from oneread.engines.onepass.kernels.steps import FusedSteps  # noqa: E402
@@ -114,7 +114,7 @@ def down_shapes(block: int, form: str) -> list[ExpertTiles]:
                     found += [
                         replace(found[-1], merge=True, join=j) for j in JOINS if used + j * depth * element * stages <= SHARED
                     ]
-    if fp8 and block == 128 and runs_on(torch.device("cuda")):
+    if fp8 and block == 128 and lacks(torch.device("cuda")) is None:
         found.append(replace(found[0], stationary=True))  # which has shapes of its own
     return found
 

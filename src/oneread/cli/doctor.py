@@ -175,7 +175,7 @@ def _survey(known: Survey) -> Iterator[Finding]:
     """What is known of a checkpoint before it is loaded."""
     yield Finding("device", known.device)
     if known.slow:
-        yield Finding("kernels", f"plain torch, which is slow: {known.slow}")
+        yield Finding("kernels", known.slow)
     if not known.tower:
         yield Finding("images", "none: the checkpoint has no image tower")
     elif known.sees:

@@ -100,8 +100,8 @@ def load_checkpoint(
         model.close()
         raise
     does = "typed questions, text and images" if images else "typed questions and text"
-    if slow := _slow(where, config):
-        does += f". Slow, on plain torch: {slow}"
+    if slow := _slow(directory, where, config):
+        does += f". Kernels: {slow}"
     if rounded := rounding(model.weights):
         does += f". {rounded.capitalize()}"
     return Reader(
@@ -129,7 +129,7 @@ class Survey:
         fit: what that would take, beside what the device has.
         tower: whether it has an image tower.
         sees: whether the tower would be loaded.
-        slow: why a CUDA device would run plain torch instead of the fused kernels, if so.
+        slow: what a CUDA device would run instead of the fastest kernels, and why, if so.
     """
 
     device: str
@@ -150,7 +150,7 @@ def survey(directory: Path, placement: Placement | None = None) -> Survey:
     where, options = _placed(directory, placement)
     seen = sees(directory, config)
     fit = fit_on(directory, torch.device(where), options, seen)
-    return Survey(where, fit, has_tower(directory, config), seen, _slow(where, config))
+    return Survey(where, fit, has_tower(directory, config), seen, _slow(directory, where, config))
 
 
 def sees(directory: Path, config: Config) -> bool:
@@ -189,13 +189,19 @@ def fingerprint(directory: Path) -> str:
     return digest.hexdigest()
 
 
-def _slow(where: str, config: Config) -> str | None:
+def _slow(directory: Path, where: str, config: Config) -> str | None:
     import torch
 
-    from ..engines.onepass.load import lacking
+    from ..engines.onepass.load import lacking, streaming
 
     device = torch.device(where)
-    return lacking(device, config) if device.type == "cuda" else None
+    if device.type != "cuda":
+        return None
+    if why := lacking(device, config):
+        return f"plain torch, which is slow: {why}"
+    if why := streaming(directory, device, config):
+        return f"fused, but the one for the experts' second product of large FP8 passes: {why}"
+    return None
 
 
 def _placed(directory: Path, placement: Placement | None) -> tuple[str, Options]:

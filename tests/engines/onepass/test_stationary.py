@@ -4,15 +4,20 @@ is not taken."""
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from oneread.engines.onepass import load
+from oneread.engines.onepass.config import read_config
 from oneread.engines.onepass.linear import FP8, Linear, quantise_rows
 
+from . import tiny
 from .fused import DEVICE, needs_triton
 from .guarded import guarded_memory
+from .test_weights import fp8_channel, quantised
 
 COUNTS = {
     "uneven": [1, 0, 64, 65, 128, 129, 300, 7],
@@ -81,12 +86,12 @@ def test_where_weights_do_not_fit_they_are_streamed(monkeypatch: pytest.MonkeyPa
 
     assert [hopper.slots_of(inputs) for inputs in (64, 704, 768)] == [1, 11, 8]
     assert hopper.slots_of(896) < hopper.FEWEST
-    assert not hopper.runs_on(torch.device("cpu"))
+    assert hopper.lacks(torch.device("cpu")) == "it needs CUDA"
 
     def stack(outputs: int, inputs: int, dtype: torch.dtype = FP8) -> Linear:
         return Linear(torch.zeros(1, outputs, inputs, dtype=dtype), torch.ones(1, outputs))
 
-    monkeypatch.setattr(hopper, "runs_on", lambda _: True)
+    monkeypatch.setattr(hopper, "lacks", lambda _: None)
     found = [
         hopper.stays(weight, block, DEVICE)
         for weight, block in (
@@ -99,7 +104,7 @@ def test_where_weights_do_not_fit_they_are_streamed(monkeypatch: pytest.MonkeyPa
         )
     ]
     assert found == [True, False, False, False, False, False]
-    monkeypatch.setattr(hopper, "runs_on", lambda _: False)
+    monkeypatch.setattr(hopper, "lacks", lambda _: "it needs a Hopper card")
     assert not hopper.stays(stack(2816, 704), 128, DEVICE)
 
 
@@ -125,3 +130,32 @@ def test_only_rows_in_fp8_meet_weights_that_stay(monkeypatch: pytest.MonkeyPatch
     assert torch.is_tensor(products.down(x, order, shares, weight, replace(small, stationary=False)))
     wide = torch.zeros(128, 64, device=DEVICE, dtype=torch.bfloat16)
     assert torch.is_tensor(products.down(wide, order, shares, Linear(wide.new_zeros(1, 256, 64)), small))
+
+
+def test_what_keeps_large_passes_from_the_fastest_product_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from oneread.readers import checkpoint
+
+    plain = tiny.saved(tiny.tiny_model(), tmp_path / "plain")
+    fp8, _ = quantised(plain, tmp_path / "fp8", fp8_channel, True)
+    config = read_config(fp8)
+    assert load.streaming(plain, torch.device("cpu"), config) is None
+    monkeypatch.setattr(load, "lacking", lambda *_: "the card is too old")
+    assert checkpoint._slow(fp8, "cpu", config) is None
+    assert checkpoint._slow(fp8, "cuda", config) == "plain torch, which is slow: the card is too old"
+    monkeypatch.setattr(load, "lacking", lambda *_: None)
+    assert checkpoint._slow(plain, "cuda", config) is None
+    monkeypatch.setattr(load, "streaming", lambda *_: "it needs a Hopper card")
+    told = checkpoint._slow(fp8, "cuda", config)
+    assert told == "fused, but the one for the experts' second product of large FP8 passes: it needs a Hopper card"
+
+
+@needs_triton
+def test_sizes_that_do_not_stay_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from oneread.engines.onepass.kernels import hopper
+
+    fp8, _ = quantised(tiny.saved(tiny.tiny_model(), tmp_path / "plain"), tmp_path / "fp8", fp8_channel, True)
+    config = read_config(fp8)
+    assert load.streaming(fp8, DEVICE, config) == f"it does not take experts of {config.hidden} by {config.expert}"
+    monkeypatch.setattr(hopper, "fits", lambda *_: True)
+    monkeypatch.setattr(hopper, "lacks", lambda _: None)
+    assert load.streaming(fp8, DEVICE, config) is None

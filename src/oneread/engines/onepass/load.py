@@ -122,6 +122,18 @@ def lacking(device: torch.device, config: Config) -> str | None:
     )
 
 
+def streaming(folder: Path, device: torch.device, config: Config) -> str | None:
+    """Why passes of many FP8 rows take longer than they could: what a CUDA device that has what `lacking` asks for lacks of what
+    the experts' second product needs to keep its weights in shared memory. None if nothing, or if the experts are not in FP8."""
+    if expert_form(folder) != "fp8":
+        return None
+    from .kernels.hopper import fits, lacks
+
+    if not fits(config.hidden, config.expert):
+        return f"it does not take experts of {config.hidden} by {config.expert}"
+    return lacks(device)
+
+
 def fit_on(folder: Path, device: torch.device, options: Options, images: bool = False) -> Fit:
     """The arithmetic of `fit` against what a device has free now."""
     unified = device.type != "cuda" or bool(torch.cuda.get_device_properties(device).is_integrated)

@@ -31,12 +31,15 @@ FEWEST = 6
 
 
 @cache
-def runs_on(device: torch.device) -> bool:
-    """Whether the kernels run on a device; never under Triton's interpreter, which does not know Gluon."""
+def lacks(device: torch.device) -> str | None:
+    """What a device or its Triton lacks of what the kernels need, or None. Triton's interpreter does not know Gluon."""
     if device.type != "cuda" or torch.version.hip is not None or os.environ.get("TRITON_INTERPRET") == "1":
-        return False
-    known = ".".join(triton.__version__.split(".")[:2]) in VERSIONS
-    return known and torch.cuda.get_device_capability(device) == (9, 0)
+        return "it needs CUDA"
+    if torch.cuda.get_device_capability(device) != (9, 0):
+        return "it needs a Hopper card"
+    if ".".join(triton.__version__.split(".")[:2]) not in VERSIONS:
+        return f"it needs Triton {' or '.join(VERSIONS)}, and here is {triton.__version__}"
+    return None
 
 
 @cache
@@ -49,11 +52,15 @@ def slots_of(inputs: int) -> int:
     return min(inputs // DEPTH, (SHARED - inputs * WIDE) // (PART * DEPTH))
 
 
+def fits(outputs: int, inputs: int) -> bool:
+    """Whether `stationary_down` takes experts of such sizes."""
+    return inputs % DEPTH == 0 and outputs % WIDE == 0 and slots_of(inputs) >= min(FEWEST, inputs // DEPTH)
+
+
 def stays(weight: Linear, block: int, device: torch.device) -> bool:
     """Whether `stationary_down` takes a stack of weights and blocks of so many pairs."""
-    parts = weight.inputs // DEPTH
-    fitting = weight.inputs % DEPTH == 0 and weight.outputs % WIDE == 0 and slots_of(weight.inputs) >= min(FEWEST, parts)
-    return weight.weight.dtype == FP8 and block == 2 * PART and fitting and runs_on(device)
+    fp8 = weight.weight.dtype == FP8 and block == 2 * PART
+    return fp8 and fits(weight.outputs, weight.inputs) and lacks(device) is None
 
 
 def swizzled(x: Tensor, shape: list[int], strides: list[int], block: list[int]) -> Any:
