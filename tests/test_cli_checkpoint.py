@@ -129,6 +129,30 @@ def test_where_only_twelve_bits_fit_doctor_says_so(half: Path, monkeypatch: pyte
     assert "→ Take fewer --pass-rows" in told(enough - 1)
 
 
+@pytest.mark.parametrize(
+    ("free", "todo"),
+    [
+        (84, None),
+        (60, "Take --expert-bits 16, which needs 34.0 GiB less and fits. Or take fewer --pass-rows"),
+        (40, "Take --expert-bits 12, which needs 44.0 GiB less and fits. Or take fewer --pass-rows"),
+        (39, "Take fewer --pass-rows"),
+    ],
+)
+def test_where_both_forms_do_not_fit_doctor_names_the_one_that_does(free: int, todo: str | None) -> None:
+    from oneread.cli.doctor import _survey
+    from oneread.engines.onepass.fit import GIB, Fit
+    from oneread.readers.checkpoint import Survey
+
+    parts = (("text model", 50 * GIB), ("experts in 12 bits", 34 * GIB))
+    known = Survey(
+        "cuda", Fit(parts, free * GIB, False, spared=44 * GIB, doubled=34 * GIB), False, False, "plain torch: old card"
+    )
+    found = {finding.name: finding for finding in _survey(known)}
+    assert found["kernels"].found == "plain torch: old card"
+    told = found["fit"].todo
+    assert told is None if todo is None else told is not None and told.startswith(todo)
+
+
 @pytest.mark.parametrize("command", ["doctor", "ask", "serve"])
 def test_what_does_not_fit_is_refused_with_the_arithmetic(folder: Path, command: str) -> None:
     own = {"doctor": (), "ask": ("x", "--noul", "y"), "serve": ()}[command]
