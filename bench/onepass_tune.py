@@ -41,6 +41,8 @@ CLASSES = {64: 8.0, 384: 28.0, 640: 56.0, 4224: 350.0, 10624: float("inf")}
 FORMS = {"bf16": "wide", "12 bits": "packed", "fp8": "fp8"}
 """Forms of weights and rows, and what `plan.Tiles` calls their shapes."""
 JOINS = (16, 32)
+Timed = tuple[float, ExpertTiles]
+"""Microseconds, and the shapes that took them."""
 BLOCKS = {64: (16,), 384: (32,), 640: (32, 64, 128), 4224: (64, 128), 10624: (128, 256)}
 
 
@@ -197,6 +199,11 @@ def compile_part(form: str, blocks: list[int], part: int, parts: int) -> None:
             print("  does not compile:", tiles, str(error)[:80].replace("\n", " "), flush=True)
 
 
+def faster(best: dict[str, Timed]) -> Timed:
+    """Of the second product's best shapes: weights streamed, or where they were measured, weights that stay."""
+    return min(best["down"], best.get("stationary", best["down"]), key=lambda item: item[0])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", choices=CLASSES, default=list(CLASSES))
@@ -223,10 +230,10 @@ def main() -> None:
             print(f"no time was left for {form}, {rows} rows", flush=True)
             continue
         case = Case(rows, form, layers)
-        best: dict[tuple[int, int], dict[str, tuple[float, ExpertTiles]]] = {}
+        best: dict[tuple[int, int], dict[str, Timed]] = {}
         for block in BLOCKS[rows]:
             for name, run, shapes in (("gate_up", case.gate_up, gate_up_shapes), ("down", case.down, down_shapes)):
-                found: list[tuple[float, ExpertTiles]] = []
+                found: list[Timed] = []
                 want: Any = None
                 for tiles in shapes(block, form):
                     try:
@@ -253,18 +260,14 @@ def main() -> None:
                     print(f"  {form} {rows:5} {name:7} {us:8.1f} us {rates}  {tiles}", flush=True)
                 measured += [{"form": form, "rows": rows, "product": name, "us": us, "tiles": asdict(t)} for us, t in found]
                 for item in reversed(found):
-                    kept = best.setdefault((block, item[1].join), {})
-                    kept[name] = item
-                    if not item[1].stationary:
-                        kept[f"{name} streamed"] = item
-        whole = [b for b in best.values() if len(b) == 4]
+                    best.setdefault((block, item[1].join), {})["stationary" if item[1].stationary else name] = item
+        whole = [b for b in best.values() if {"gate_up", "down"} <= b.keys()]
         if whole:
-            both = min(whole, key=lambda b: b["gate_up"][0] + b["down"][0])
-            (up_us, up), (down_us, down) = both["gate_up"], both["down"]
-            streamed = both["down streamed"][1]
+            both = min(whole, key=lambda b: b["gate_up"][0] + faster(b)[0])
+            (up_us, up), (_, down), (down_us, second) = both["gate_up"], both["down"], faster(both)
+            # Its shapes are for where weights do not stay.
             names = ("wide", "down_depth", "down_warps", "down_stages", "down_swap", "down_tma")
-            second = {name: getattr(streamed, name) for name in names} | {"stationary": down.stationary}
-            tiles = replace(up, **second)
+            tiles = replace(up, **{name: getattr(down, name) for name in names}, stationary=second.stationary)
             chosen[FORMS[form]].append([CLASSES[rows], asdict(tiles)])
             chosen[FORMS[form]].sort(key=lambda item: item[0])
             print(f"{form}, {rows} rows: {up_us + down_us:.1f} us a layer: {tiles}", flush=True)

@@ -31,6 +31,30 @@ DEVICE = torch.device("cuda" if CUDA else "cpu")
 EXPERTS, K, HIDDEN = 128, 8, 64
 
 
+class Router:
+    """Of a layer, only what routing reads: the router gives the logits it is handed."""
+
+    def __init__(self, scale: torch.Tensor) -> None:
+        self.expert_scale = scale
+
+    @staticmethod
+    def router(x: torch.Tensor) -> torch.Tensor:
+        return x
+
+
+def logits_of(case: str, rows: int) -> torch.Tensor:
+    """Router logits: spread over all experts, all rows on the same ones (others get none), or one expert with one row."""
+    made = torch.randn(rows, EXPERTS, device=DEVICE)
+    if case == "crowded":
+        made[:, 40:48] += 50.0
+    if case == "lonely" and rows > 1:
+        made[:, 40:48] += 50.0
+        made[rows // 2] = made[rows // 2].flip(0)
+    if case == "equal":
+        made.zero_()
+    return made
+
+
 def fused_steps(
     count: int, block: int = 16, gated: int = 64, swap: bool = False, shape: dict[str, Any] | None = None, **options: Any
 ) -> Any:

@@ -1,8 +1,10 @@
-"""The experts on CUDA: pairs sorted by expert, then both products over them. Launches the kernels of gate_up.py and down.py."""
+"""The experts on CUDA: pairs sorted by expert, then both products over them. Launches the kernels of gate_up.py and down.py,
+and those of packed.py and stationary.py in their place."""
 
 # mypy: disable-error-code="no-untyped-call, no-any-return, index, unused-ignore, import-not-found, import-untyped"
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -196,10 +198,8 @@ class Products:
         if weight.high is not None:
             return packed_down(x, order, shares, weight, t)
         if t.stationary and isinstance(x, Quantised) and stays(weight, t.block, x.values.device):
-            key = (weight.weight.data_ptr(),)
-            if key not in self.descriptors:
-                self.descriptors[key] = stack_of(weight.weight)
-            return stationary_down(x, order, shares, weight, self.descriptors[key], t.block)
+            stack = self._once((weight.weight.data_ptr(),), lambda: stack_of(weight.weight))
+            return stationary_down(x, order, shares, weight, stack, t.block)
         fp8, scaled = isinstance(x, Quantised), weight.weight.dtype == FP8
         values, scales = (x.values, x.scales) if isinstance(x, Quantised) else (x, x)
         hidden = weight.outputs
@@ -237,8 +237,11 @@ class Products:
         return out
 
     def _described(self, stack: Tensor, shape: tuple[int, ...], block: list[int]) -> TensorDescriptor:
-        """Experts' weights as (*shape, inputs), loaded in blocks; made once."""
-        key = stack.data_ptr(), *block
+        """Experts' weights as (*shape, inputs), loaded in blocks."""
+        return self._once((stack.data_ptr(), *block), lambda: described(stack.view(*shape, stack.shape[-1]), block))
+
+    def _once(self, key: tuple[int, ...], make: Callable[[], Any]) -> Any:
+        """What tells the copy engine of a place in memory and a block, made when it is first asked for."""
         if key not in self.descriptors:
-            self.descriptors[key] = described(stack.view(*shape, stack.shape[-1]), block)
+            self.descriptors[key] = make()
         return self.descriptors[key]
